@@ -1,0 +1,1 @@
+"""One subpackage per published or peer search; found by the command line through entry points."""
