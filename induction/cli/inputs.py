@@ -1,0 +1,124 @@
+"""What the commands share in reading: formulas from the command line, standard input and files."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from induction.errors import InductionError, InstanceFormatError, UsageError, printable
+
+if TYPE_CHECKING:
+    from induction.formula.syntax import Signature
+    from induction.worlds.instance import Instance
+
+_FORMULA_FIELDS = ("extractedFormula", "formula", "text")
+_ID_FIELDS = ("instanceId", "instance_id")
+_MOST_FAULTS_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A formula text to check. `instance_id` confines it to one instance; None means every one."""
+
+    text: str | None
+    place: str
+    instance_id: str | None = None
+
+
+def require_one_standard_input(*names: str | None) -> None:
+    """Raises UsageError: more than one of `names` is `-`."""
+    if sum(name == "-" for name in names) > 1:
+        raise UsageError("only one input can be standard input (-)")
+
+
+def formula_text(argument: str) -> str:
+    """The formula given as an argument, or for `-` the text on standard input."""
+    if argument != "-":
+        return argument
+    from induction.worlds.texts import read_text
+
+    return read_text("-")
+
+
+def read_candidates(path: str) -> Iterator[Candidate | InstanceFormatError]:
+    """The formulas of a file: one a line, or JSON lines in which a row names its instance.
+
+    A row takes its formula from `extractedFormula`, `formula` or `text` and its instance from `instanceId` or
+    `instance_id`. Empty lines and lines that begin with `#` or `;` are passed over. Malformed rows come as
+    errors, unraised.
+    """
+    from induction.worlds.texts import display_name, load_json, read_text
+
+    name = display_name(path)
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        stripped = line.strip()
+        if not stripped or stripped[0] in "#;":
+            continue
+        place = f"line {number}"
+        if stripped[0] != "{":
+            yield Candidate(stripped, place)
+            continue
+        try:
+            yield _candidate_from_row(load_json(stripped, name, first_line=number), name, place)
+        except InstanceFormatError as error:
+            yield error
+
+
+def _candidate_from_row(row: dict[str, Any], name: str, place: str) -> Candidate:
+    formula_field = next((field for field in _FORMULA_FIELDS if row.get(field) is not None), None)
+    if formula_field is None and not any(field in row for field in _FORMULA_FIELDS):
+        raise InstanceFormatError(f"the row has none of {', '.join(_FORMULA_FIELDS)}", file=name, place=place)
+    text = row[formula_field] if formula_field else None
+    instance_id = next((row[field] for field in _ID_FIELDS if row.get(field) is not None), None)
+    for field, value in ((formula_field, text), ("instanceId", instance_id)):
+        if value is not None and not isinstance(value, str):
+            raise InstanceFormatError(f"{field} is not text", file=name, place=place)
+    return Candidate(text, place, instance_id)
+
+
+def parse_signature(text: str) -> "Signature":
+    """The signature written as `P/1 Q/1 R/2`, separated by blanks or commas.
+
+    Raises:
+        UsageError: anything else.
+    """
+    from induction.formula.syntax import Signature
+
+    pairs = []
+    for part in text.replace(",", " ").split():
+        name, slash, arity = part.partition("/")
+        if not slash or not arity.isascii() or not arity.isdigit() or len(arity) > 3:
+            raise UsageError(f"--signature: '{printable(part)}' is not of the form NAME/ARITY, such as R/2")
+        pairs.append((name, int(arity)))
+    try:
+        return Signature(pairs)
+    except ValueError as error:
+        raise UsageError(f"--signature: {error}") from None
+
+
+def load_instances(file: str, ids: Sequence[str] | None) -> "tuple[list[Instance], list[InstanceFormatError]]":
+    """The instances of `file` (or those with the given ids), and the faults of the records that are none.
+
+    Raises:
+        InductionError: the file as a whole cannot be read, an id is unknown, or every record is at fault.
+    """
+    from induction.worlds.formats import open_instances
+
+    instances: list[Instance] = []
+    faults: list[InstanceFormatError] = []
+    for entry in open_instances(file).entries(ids or None):
+        if isinstance(entry, InstanceFormatError):
+            faults.append(entry)
+        else:
+            instances.append(entry)
+    if not instances and len(faults) == 1:
+        raise faults[0]
+    return instances, faults
+
+
+def report_faults(faults: Sequence[InductionError]) -> None:
+    """Each fault as a line on standard error, the first few of very many."""
+    for fault in faults[:_MOST_FAULTS_SHOWN]:
+        print(f"induction: {fault}", file=sys.stderr)
+    if len(faults) > _MOST_FAULTS_SHOWN:
+        print(f"induction: … and {len(faults) - _MOST_FAULTS_SHOWN:,} more faults", file=sys.stderr)

@@ -1,0 +1,88 @@
+"""What the commands share in writing: tables for people, one JSON object for programs."""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from induction.errors import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_PLAIN_WIDTH = 80
+
+
+def console() -> "Console":
+    """A console on standard output that takes texts literally; 80 columns wide where it is no terminal."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else _PLAIN_WIDTH
+    return Console(width=width, markup=False, highlight=False, emoji=False)
+
+
+def _print_unpadded(table: "Table") -> None:
+    """Print a table without the blanks that fill its lines."""
+    screen = console()
+    with screen.capture() as captured:
+        screen.print(table)
+    print("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
+
+
+def print_table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    numeric: Sequence[str] = (),
+    unbroken: Sequence[str] = (),
+) -> None:
+    """A table without rules; columns named in `numeric` are flush right, and they and `unbroken` never wrap."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="bold")
+    for heading in headings:
+        right = heading in numeric
+        table.add_column(
+            heading, justify="right" if right else "left", no_wrap=right or heading in unbroken, overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*(printable(str(cell), 10_000) for cell in row))
+    _print_unpadded(table)
+
+
+def print_fields(fields: Sequence[tuple[str, object]]) -> None:
+    """Names and values, one a line, long values wrapped beside their name."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in fields:
+        table.add_row(name, "\n".join(printable(line, 10_000) for line in str(value).split("\n")))
+    _print_unpadded(table)
+
+
+def print_json(value: Any) -> None:
+    """One JSON object on standard output."""
+    print(json.dumps(value, indent=2))
+
+
+def note(message: str) -> None:
+    """A line on standard error."""
+    print(message, file=sys.stderr)
+
+
+def plural(number: int, noun: str) -> str:
+    """`number` and `noun`, with an s unless the number is one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A share between 0 and 1 as a whole percentage."""
+    return f"{100 * share:.0f} %"
+
+
+def span(values: Sequence[int]) -> str:
+    """The range of `values` as `7-9`, or `7` if they are alike."""
+    return str(min(values)) if min(values) == max(values) else f"{min(values)}-{max(values)}"

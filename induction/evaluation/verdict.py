@@ -1,0 +1,126 @@
+"""Whether a formula explains an instance, and where it does not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from induction.errors import UnsupportedRegimeError
+from induction.evaluation import bitset, reference
+from induction.formula.syntax import Formula
+from induction.worlds.instance import Instance, Regime
+from induction.worlds.world import BoolArray, Element, World
+
+GOLD_MARGINS = (0, 10, 25)
+"""The benchmark's size marks: valid and AST size at most gold plus this."""
+
+
+@dataclass(frozen=True)
+class WorldVerdict:
+    """How a formula fares in one world.
+
+    `side` is "train" (FullObs), "YES" or "NO" (CI). `false_positives` are the objects it holds of though they
+    are not labelled T, `false_negatives` those labelled T that it misses, both in domain order. `satisfied` says
+    whether the world's demand is met: no mismatch, or for a NO world at least one.
+    """
+
+    world: str
+    side: str
+    size: int
+    labelled: int
+    predicted: int
+    false_positives: tuple[Element, ...]
+    false_negatives: tuple[Element, ...]
+
+    @property
+    def mismatches(self) -> int:
+        """Number of mislabelled objects."""
+        return len(self.false_positives) + len(self.false_negatives)
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the formula does in this world what its side asks for."""
+        return (self.mismatches > 0) == (self.side == "NO")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What checking one formula on one instance gave. `worlds` holds training (YES) worlds, then NO worlds."""
+
+    instance_id: str
+    regime: Regime
+    formula: Formula
+    worlds: tuple[WorldVerdict, ...]
+    gold_ast: int | None
+
+    @property
+    def valid(self) -> bool:
+        """Whether the formula explains the instance."""
+        return all(world.satisfied for world in self.worlds)
+
+    @property
+    def failed_worlds(self) -> tuple[WorldVerdict, ...]:
+        """The worlds whose demand is not met."""
+        return tuple(world for world in self.worlds if not world.satisfied)
+
+    @property
+    def failed_sides(self) -> tuple[str, ...]:
+        """The sides with a failed world, in order: of "train", or of "YES" and "NO"."""
+        return tuple(dict.fromkeys(world.side for world in self.failed_worlds))
+
+    @property
+    def ast_delta(self) -> int | None:
+        """AST size minus the gold's; None without a gold."""
+        return None if self.gold_ast is None else self.formula.ast_nodes - self.gold_ast
+
+    def within_gold(self, margin: int) -> bool | None:
+        """Whether the formula is valid and at most `margin` AST nodes larger than the gold; None without one."""
+        return None if self.ast_delta is None else self.valid and self.ast_delta <= margin
+
+
+def check(formula: Formula, instance: Instance, *, use_reference: bool = False) -> Verdict:
+    """The verdict on one formula; see `check_many`."""
+    return check_many([formula], instance, use_reference=use_reference)[0]
+
+
+def check_many(formulas: Sequence[Formula], instance: Instance, *, use_reference: bool = False) -> list[Verdict]:
+    """The verdict on each formula, by the fast evaluator or by the naive reference.
+
+    Raises:
+        UnsupportedRegimeError: an EC instance, which is decided by completion and not by evaluation.
+        EvaluationLimitError: a formula beyond what the fast evaluator takes.
+    """
+    if instance.regime is Regime.EC:
+        raise UnsupportedRegimeError(
+            f"{instance.instance_id} is an EC instance: completing unknown atoms is not yet supported"
+        )
+    sided = [(world, "YES" if instance.regime is Regime.CI else "train") for world in instance.train_worlds]
+    sided += [(world, "NO") for world in instance.no_worlds]
+    worlds = [world for world, _ in sided]
+    if use_reference:
+        extensions = [[reference.extension(formula, world) for world in worlds] for formula in formulas]
+    else:
+        extensions = bitset.extensions(formulas, worlds)
+    return [
+        Verdict(
+            instance_id=instance.instance_id,
+            regime=instance.regime,
+            formula=formula,
+            worlds=tuple(
+                _world_verdict(world, side, extension)
+                for (world, side), extension in zip(sided, extensions_of_formula, strict=True)
+            ),
+            gold_ast=instance.gold_ast,
+        )
+        for formula, extensions_of_formula in zip(formulas, extensions, strict=True)
+    ]
+
+
+def _world_verdict(world: World, side: str, extension: BoolArray) -> WorldVerdict:
+    return WorldVerdict(
+        world=world.name,
+        side=side,
+        size=world.size,
+        labelled=int(world.target.sum()),
+        predicted=int(extension.sum()),
+        false_positives=world.elements(extension & ~world.target),
+        false_negatives=world.elements(world.target & ~extension),
+    )

@@ -1,0 +1,182 @@
+"""Instance files: v1 records as YAML, JSON or JSON lines, compressed or not."""
+
+import gzip
+import io
+import json
+import os
+import tempfile
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+import yaml
+
+from induction.errors import InductionError, InstanceFormatError, UnknownNameError, printable
+from induction.worlds.instance import Instance
+from induction.worlds.records import instance_from_record, record_from_instance, record_id
+from induction.worlds.texts import display_name, parse_records, read_text
+
+MAX_FILE_CELLS = 2**28
+"""Most table entries of all instances of one file together."""
+
+_YAML_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+@dataclass(frozen=True)
+class InstanceFile:
+    """The records of one file, not yet looked into. `name` is what errors call the file."""
+
+    name: str
+    records: tuple[Any, ...]
+
+    def ids(self) -> list[str]:
+        """The id of each record, in file order."""
+        return [record_id(record, position) for position, record in enumerate(self.records, start=1)]
+
+    def entries(self, ids: Collection[str] | None = None) -> Iterator[Instance | InstanceFormatError]:
+        """Each record as an instance or, unraised, as the error that says what is wrong with it.
+
+        With `ids`, only the records of these ids, in file order.
+
+        Raises:
+            UnknownNameError: an id that no record has.
+        """
+        names = self.ids()
+        if ids is not None:
+            for wanted in ids:
+                if wanted not in names:
+                    raise UnknownNameError(f"{self.name}: no instance '{printable(wanted)}'{_near(wanted, names)}")
+        first_with: dict[str, int] = {}
+        cells = 0
+        for position, (record, name) in enumerate(zip(self.records, names, strict=True), start=1):
+            earlier = first_with.setdefault(name, position)
+            if ids is not None and name not in ids:
+                continue
+            place = f"record {position} ({printable(name)})"
+            if isinstance(record, InstanceFormatError):
+                yield record
+            elif earlier != position:
+                yield InstanceFormatError(f"record {earlier} has the same id", file=self.name, place=place)
+            else:
+                try:
+                    instance = instance_from_record(record, position)
+                except InstanceFormatError as error:
+                    yield error.within(file=self.name, place=place)
+                    continue
+                cells += sum(table.size for world in instance.worlds for table in world.true.values())
+                if cells > MAX_FILE_CELLS:
+                    yield InstanceFormatError(
+                        f"the tables of the file up to here take more than {MAX_FILE_CELLS:,} entries",
+                        file=self.name,
+                        place=place,
+                    )
+                    return
+                yield instance
+
+
+def _near(wanted: str, names: list[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(wanted[:200], names, n=1)
+    if close:
+        return f"; did you mean {printable(close[0])}?"
+    return f"; it has {printable(', '.join(names[:5]), 200)}{', …' if len(names) > 5 else ''}"
+
+
+def open_instances(path: str | os.PathLike[str]) -> InstanceFile:
+    """The records of a file (`-`: standard input), told apart by name (`.yaml`, `.json`, `.jsonl`) or content.
+
+    Raises:
+        MissingFileError: no such file, or it cannot be read.
+        InstanceFormatError: the file as a whole cannot be read; faults of one record are left to `entries`.
+    """
+    name = display_name(path)
+    text = read_text(path)
+    records = tuple(parse_records(text, name, file_suffix(path)))
+    if not records:
+        raise InstanceFormatError("holds no records", file=name)
+    return InstanceFile(name, records)
+
+
+def read_instances(path: str | os.PathLike[str], ids: Collection[str] | None = None) -> list[Instance]:
+    """The instances of a file, or those with the given ids, in file order.
+
+    Raises:
+        MissingFileError: no such file, or it cannot be read.
+        InstanceFormatError: the first fault of the file or of one of its records.
+        UnknownNameError: an id that no record has.
+    """
+    instances = []
+    for entry in open_instances(path).entries(ids):
+        if isinstance(entry, InstanceFormatError):
+            raise entry
+        instances.append(entry)
+    return instances
+
+
+def write_instances(path: str | os.PathLike[str], instances: Iterable[Instance]) -> None:
+    """Write v1 records in the form the name asks for (`.yaml`, `.json`, `.jsonl`, each also `.gz`).
+
+    The file appears whole or not at all; the same instances give the same bytes.
+
+    Raises:
+        InductionError: the name asks for no known form, or the instances hold what it cannot.
+        OSError: the file cannot be written.
+    """
+    records = [record_from_instance(instance) for instance in instances]
+    suffix = file_suffix(path)
+    try:
+        if suffix == ".jsonl":
+            text = "".join(json.dumps(record) + "\n" for record in records)
+        elif suffix == ".json":
+            text = json.dumps(records, indent=1) + "\n"
+        elif suffix in (".yaml", ".yml"):
+            text = yaml.dump(records, Dumper=_unaliased(_YAML_DUMPER), sort_keys=False, allow_unicode=True, width=120)
+        else:
+            raise InductionError(f"{display_name(path)}: write to a name ending in .yaml, .json or .jsonl (or .gz)")
+        content = text.encode()
+    except (UnicodeEncodeError, yaml.YAMLError) as error:
+        raise InductionError(f"{display_name(path)}: cannot be written: {printable(str(error), 200)}") from None
+    write_whole(path, content)
+
+
+def file_suffix(path: str | os.PathLike[str]) -> str:
+    """The lower-case suffix that names the format: the last one but `.gz`."""
+    pure = PurePath(os.fspath(path).lower())
+    return PurePath(pure.stem).suffix if pure.suffix == ".gz" else pure.suffix
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """Put `content` at `path`, compressed for a `.gz` name, by way of a temporary file beside it.
+
+    Raises:
+        OSError: the file cannot be written; what stood at `path` is then still there.
+    """
+    if os.fspath(path).lower().endswith(".gz"):
+        compressed = io.BytesIO()
+        with gzip.GzipFile(filename="", mode="wb", fileobj=compressed, mtime=0) as stream:
+            stream.write(content)
+        content = compressed.getvalue()
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _unaliased(dumper: Any) -> Any:
+    """`dumper` writing shared values out in full, as the release does and plain readers expect."""
+
+    class Unaliased(dumper):  # type: ignore[misc]
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    return Unaliased
