@@ -69,21 +69,18 @@ def command(
     instances, faults = inputs.load_instances(file, instance_id)
     row_faults += _unknown_instances(candidates, instances, formulas, everything=not instance_id and not faults)
     parsed_over: dict[Signature, list[_Parsed]] = {}
+    alone = formulas is None and len(instances) == 1
     results = []
     for instance in instances:
         if instance.signature not in parsed_over:
             parsed_over[instance.signature] = [
                 _parse(candidate, instance.signature, strict=formulas is None) for candidate in candidates
             ]
-        results += _check_instance(
-            instance,
-            parsed_over[instance.signature],
-            use_reference=reference,
-            confirm=formulas is None and len(instances) == 1,
-        )
+        parsed = parsed_over[instance.signature]
+        results += _check_instance(instance, parsed, use_reference=reference, alone=alone)
     if as_json:
         output.print_json(_as_json(file, results, [*faults, *row_faults]))
-    elif formulas is None and len(results) == 1:
+    elif alone and results:
         _print_detail(results[0])
     elif results:
         _print_summary(results)
@@ -158,9 +155,9 @@ def _parse(candidate: "Candidate", signature: "Signature", *, strict: bool) -> _
 
 
 def _check_instance(
-    instance: "Instance", parsed: Sequence["_Parsed"], *, use_reference: bool, confirm: bool
+    instance: "Instance", parsed: Sequence["_Parsed"], *, use_reference: bool, alone: bool
 ) -> list[_Result]:
-    """The results of the candidates meant for `instance`, in order."""
+    """The results of the candidates meant for `instance`, in order; what is checked `alone` gets special care."""
     from induction.errors import EvaluationLimitError, UnsupportedRegimeError
     from induction.evaluation.verdict import check, check_many
 
@@ -170,7 +167,7 @@ def _check_instance(
     try:
         verdicts += check_many(formulas, instance, use_reference=use_reference)
     except UnsupportedRegimeError as error:
-        if confirm:
+        if alone:
             raise
         verdicts += [str(error)] * len(formulas)
     except EvaluationLimitError:
@@ -186,7 +183,7 @@ def _check_instance(
         if isinstance(verdict, str):
             results.append(_Result(instance, entry.candidate, None, verdict))
         else:
-            confirmed = use_reference or (confirm and _confirm(verdict, instance))
+            confirmed = use_reference or (alone and _confirm(verdict, instance))
             results.append(_Result(instance, entry.candidate, verdict, confirmed=confirmed))
     return results
 
@@ -299,12 +296,12 @@ def _print_summary(results: Sequence[_Result]) -> None:
         else:
             marks, size = "valid" if verdict.valid else "not valid", str(verdict.formula.ast_nodes)
             delta = "-" if verdict.ast_delta is None else f"{verdict.ast_delta:+d}"
-            failed = " ".join(world.world for world in verdict.failed_worlds) or "-"
+            failed = f"{len(verdict.failed_worlds)} of {output.plural(len(verdict.worlds), 'world')}"
         place = (result.candidate.place,) if several else ()
         rows.append((*place, result.instance.instance_id, marks, size, delta, failed))
     place_heading = ("formula",) if several else ()
-    headings = (*place_heading, "instance", "verdict", "AST", "gold", "failed worlds")
-    output.print_table(headings, rows, numeric=("AST", "gold"))
+    headings = (*place_heading, "instance", "verdict", "AST", "gold", "failed")
+    output.print_table(headings, rows, numeric=("AST", "gold"), unbroken=("formula", "verdict"))
     valid = sum(result.valid for result in results)
     print(f"\n{valid} of {output.plural(len(results), 'verdict')} valid; gold: AST size against the recorded formula's")
 

@@ -80,7 +80,7 @@ def command(
         ("AST size", metrics.ast_nodes),
         (
             "quantifier depth",
-            f"{metrics.quantifier_depth}, {output.plural(metrics.quantifier_alternations, 'alternation')}",
+            f"{metrics.quantifier_depth}, {alternations}",
         ),
         ("variables", f"{len(metrics.variables)}: {' '.join(metrics.variables)}"),
         ("free variables", free if defines_target else f"{free} (a definition of T leaves exactly x free)"),
