@@ -1,0 +1,34 @@
+# A short tour: right and wrong formulas on the example instances. Run by `make demo`.
+cd "$(dirname "$0")" || exit 1
+
+show() {
+    printf '\n$ induction'
+    for word in "$@"; do
+        case $word in *[\(\ ]*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac
+    done
+    printf '\n'
+    induction "$@"
+    code=$?
+    printf '(exit code %s)\n' "$code"
+}
+
+echo "Two small instances: worlds with objects, P Q (unary), R S (binary) and labels T."
+show info examples.yaml
+echo
+echo "A formula that explains the labels of the first, and one that does not:"
+show check '(exists y (and (R x y) (P y)))' examples.yaml --id example_fullobs
+show check '(exists y (R x y))' examples.yaml --id example_fullobs
+echo
+echo "CI: it must match in every YES world and fail in every NO world."
+show check '(forall y (or (not (R x y)) (exists z (and (S y z) (P z)))))' examples.yaml --id example_ci
+show check '(exists y (and (R x y) (exists z (and (S y z) (P z)))))' examples.yaml --id example_ci
+echo
+echo "Many at once; the last one is no formula:"
+show check --formulas formulas.txt examples.yaml
+echo
+echo "What a formula is:"
+show formula '(forall y (implies (R x y) (exists z (and (S y z) (P z)))))'
+echo
+echo "A near miss is told where and how:"
+show formula '(Exists y (And (R x y) (P y)))'
+exit 0
