@@ -1,5 +1,6 @@
 """Instance files: v1 records as YAML, JSON or JSON lines, compressed or not."""
 
+import difflib
 import gzip
 import io
 import json
@@ -19,6 +20,9 @@ from induction.worlds.texts import display_name, parse_records, read_text
 
 MAX_FILE_CELLS = 2**28
 """Most table entries of all instances of one file together."""
+
+MAX_FAULTY_RECORDS = 1_000
+"""After so many faulty records the rest of a file is not looked at: it is no file of instances."""
 
 _YAML_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
@@ -48,37 +52,49 @@ class InstanceFile:
                 if wanted not in names:
                     raise UnknownNameError(f"{self.name}: no instance '{printable(wanted)}'{_near(wanted, names)}")
         first_with: dict[str, int] = {}
-        cells = 0
+        cells = faults = 0
         for position, (record, name) in enumerate(zip(self.records, names, strict=True), start=1):
-            earlier = first_with.setdefault(name, position)
+            first_with.setdefault(name, position)
             if ids is not None and name not in ids:
                 continue
-            place = f"record {position} ({printable(name)})"
-            if isinstance(record, InstanceFormatError):
-                yield record
-            elif earlier != position:
-                yield InstanceFormatError(f"record {earlier} has the same id", file=self.name, place=place)
-            else:
-                try:
-                    instance = instance_from_record(record, position)
-                except InstanceFormatError as error:
-                    yield error.within(file=self.name, place=place)
-                    continue
-                cells += sum(table.size for world in instance.worlds for table in world.true.values())
-                if cells > MAX_FILE_CELLS:
-                    yield InstanceFormatError(
-                        f"the tables of the file up to here take more than {MAX_FILE_CELLS:,} entries",
-                        file=self.name,
-                        place=place,
-                    )
+            try:
+                instance = self._instance(record, name, position, first_with[name])
+            except InstanceFormatError as error:
+                yield error
+                faults += 1
+                if faults == MAX_FAULTY_RECORDS:
+                    yield InstanceFormatError(f"{faults:,} faulty records; the rest is not read", file=self.name)
                     return
-                yield instance
+                continue
+            cells += sum(table.size for world in instance.worlds for table in world.true.values())
+            if cells > MAX_FILE_CELLS:
+                yield InstanceFormatError(
+                    f"the tables of the file up to here take more than {MAX_FILE_CELLS:,} entries",
+                    file=self.name,
+                    place=_record_place(position, name),
+                )
+                return
+            yield instance
+
+    def _instance(self, record: Any, name: str, position: int, earlier: int) -> Instance:
+        if isinstance(record, InstanceFormatError):
+            raise record
+        place = _record_place(position, name)
+        if earlier != position:
+            raise InstanceFormatError(f"record {earlier} has the same id", file=self.name, place=place)
+        try:
+            return instance_from_record(record, position)
+        except InstanceFormatError as error:
+            raise error.within(file=self.name, place=place) from None
+
+
+def _record_place(position: int, name: str) -> str:
+    return f"record {position} ({printable(name)})"
 
 
 def _near(wanted: str, names: list[str]) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(wanted[:200], names, n=1)
+    names = list(dict.fromkeys(names))
+    close = difflib.get_close_matches(wanted[:200], names[:5_000], n=1)
     if close:
         return f"; did you mean {printable(close[0])}?"
     return f"; it has {printable(', '.join(names[:5]), 200)}{', …' if len(names) > 5 else ''}"

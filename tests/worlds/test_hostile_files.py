@@ -1,0 +1,111 @@
+"""Files made to hurt: each ends in one clear line, soon, and in bounded memory.
+
+Each case runs `induction info` in a process of its own under a memory limit, as a user would meet it.
+"""
+
+import gzip
+import io
+import json
+import random
+import resource
+import time
+
+import pytest
+from conftest import run_process
+
+MEMORY_BYTES = 2 * 2**30
+# Two seconds is the aim on a free core; a shared and busy machine gets a margin, a hang does not pass.
+SECONDS = 10
+
+
+def _gzip_bomb() -> bytes:
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as stream:
+        for _ in range(1024):
+            stream.write(b" " * 2**20)
+    return packed.getvalue()
+
+
+def _alias_bomb() -> str:
+    lines = ['a0: &a0 ["x","x","x","x","x","x","x","x","x"]']
+    lines += [f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)]
+    return "\n".join(lines)
+
+
+def _wide_alias_bomb() -> str:
+    """One big list aliased many times: a small depth, a large product."""
+    return "- &a [" + ",".join("1" * 2000) + "]\n" + "- *a\n" * 100_000
+
+
+def _world_record(**world) -> str:
+    record = {
+        "instanceId": "i",
+        "task": "FullObs",
+        "problem": {
+            "signature": {"predicates": [{"name": "R", "arity": 2}]},
+            "worlds": [{"domain": ["a"], "targetExtension": {"T_true": []}, **world}],
+        },
+    }
+    return json.dumps(record)
+
+
+HOSTILE = {
+    "alias bomb": (_alias_bomb(), "aliases expand"),
+    "wide alias bomb": (_wide_alias_bomb(), "aliases expand"),
+    "alias of itself": ("- &a [*a]", "names nothing complete"),
+    "alias of nothing": ("- *a", "names nothing complete"),
+    "brackets in yaml": ("[" * 1_000_000, "nest"),
+    "braces in yaml": ("{a: " * 1_000_000, "nest"),
+    "block nesting in yaml": ("- " * 100_000, "nested"),
+    "brackets in json": ("[" * 1_000_000, "nested", ".json"),
+    "objects in json": ('{"a":' * 1_000_000, "nested", ".json"),
+    "brackets in json lines": ('{"a":' + "[" * 1_000_000, "nested", ".jsonl"),
+    "gzip bomb": (_gzip_bomb(), "larger than 128 MiB when decompressed", ".yaml.gz"),
+    "gzip cut short": (gzip.compress(b"- a: b\n" * 1000)[:-20], "broken gzip", ".yaml.gz"),
+    "gzip of rubbish": (b"\x1f\x8b" + bytes(range(256)), "broken gzip", ".yaml.gz"),
+    "binary rubbish": (random.Random(1).randbytes(100_000), "binary"),
+    "latin text": ("é".encode("latin-1") * 100, "not UTF-8"),
+    "utf-16": ("- a: b".encode("utf-16"), ""),
+    "empty": ("", "is empty"),
+    "blank": (" \n\t\n", ""),
+    "only a comment": ("# nothing\n", "holds no records"),
+    "empty list": ("[]", "holds no records"),
+    "tag": ("- !!python/object/apply:os.system ['true']", "tag"),
+    "merge key": ("- {<<: {a: 1}}", "merge keys"),
+    "key twice in yaml": ("- {a: 1, a: 2}", "comes twice"),
+    "key twice in json": ('[{"a": 1, "a": 2}]', "comes twice", ".json"),
+    "list as key": ("- ? [a]\n  : b", "a key must be text"),
+    "control characters": ("- a: \x07", "broken YAML"),
+    "tab indentation": ("- a:\n\t- b", "broken YAML"),
+    "nan": ('[{"a": NaN}]', "not a JSON value", ".json"),
+    "giant number": ('[{"a": ' + "9" * 100_000 + "}]", "broken JSON", ".json"),
+    "huge domain": (_world_record(domain=[f"a{i}" for i in range(100_000)]), "the limit is"),
+    "million records": ("[" + ",".join("1" * 1_000_000) + "]", "981 more faults", ".json"),
+    "markup in names": (_world_record(worldId="[red]x[/]", domain=["a", "a"]), "world [red]x[/], domain[1]"),
+    "escapes in names": (_world_record(worldId="\x1b[31mx"), "\\x1b[31m"),
+    "surrogate in names": (_world_record(worldId="\ud800", domain=["a", "a"]), "\\ud800", ".json"),
+    "long name": (_world_record(worldId="w" * 1_000_000), "cannot be a name"),
+}
+
+
+def _limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_file(tmp_path, command, kind):
+    content, words, *suffix = HOSTILE[kind]
+    path = tmp_path / f"f{suffix[0] if suffix else '.yaml'}"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    started = time.perf_counter()
+    done = run_process([str(command), "info", str(path)], preexec_fn=_limit_memory)
+    assert time.perf_counter() - started < SECONDS
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    lines = done.stderr.rstrip("\n").split("\n")
+    assert len(lines) == (21 if kind == "million records" else 1)
+    for line in lines:
+        assert line.startswith("induction: ")
+        assert line.isprintable()
+        assert len(line) < 600
