@@ -95,7 +95,9 @@ def test_gold_sizes_and_lift(real_data):
         _, _, _, gold, size, key, *_ = [*line.split("\t"), ""]
         metrics = measure(parse_formula(gold))
         assert metrics.ast_nodes == int(size)
-        if "|lift=" in key and not key.startswith("OTHER"):
+        # The keys name an x-atom below two quantifiers. Family H writes both quantifiers in front of everything,
+        # so that its R x y stands below two as well, though it needs only one.
+        if "|lift=" in key and not key.startswith(("OTHER", "H|")):
             assert metrics.is_lifted == ("|lift=none|" not in key), gold
 
 

@@ -166,11 +166,12 @@ def _check_instance(
     verdicts: list[Verdict | str] = []
     try:
         verdicts += check_many(formulas, instance, use_reference=use_reference)
-    except UnsupportedRegimeError as error:
+    except (UnsupportedRegimeError, EvaluationLimitError) as error:
         if alone:
             raise
-        verdicts += [str(error)] * len(formulas)
-    except EvaluationLimitError:
+        if isinstance(error, UnsupportedRegimeError):
+            verdicts = [str(error)] * len(formulas)
+            formulas = []
         for formula in formulas:  # one of them is too wide; find out which
             try:
                 verdicts.append(check(formula, instance, use_reference=use_reference))

@@ -113,8 +113,8 @@ def _print_file(file: str, instances: Sequence["Instance"]) -> None:
         )
     headings = ("regime", "band", "n", "worlds", "objects", "density", "T", "unknown", "gold AST")
     output.print_table(headings, rows, numeric=headings[2:], unbroken=headings[:2])
-    print("\nn: instances; density: mean, unary/binary predicates; T: share of objects labelled;")
-    print("unknown: share of atoms, in the predicates that have unknown ones")
+    print("\nn: instances; density: mean over unary/binary predicates; T: objects labelled;")
+    print("unknown: share of the atoms of the predicates that have unknown ones")
 
 
 def _world_facts(world: "World", side: str) -> dict[str, Any]:

@@ -27,19 +27,27 @@ app.command("check")(check.command)
 app.command("info")(info.command)
 app.command("formula")(formula.command)
 
+_INTERRUPTED = 130
+
 # Typer raises its usage errors through classes that have moved between its versions; their base is the common one.
 _CommandLineError: type[Exception] = next(
     base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"
 )
 
 
-@app.callback()
-def _options(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"induction {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    """Take the options before the command; all of them act on their own."""
 
 
 def main() -> None:
@@ -58,6 +66,8 @@ def run(arguments: list[str]) -> int:
     try:
         code = app(args=arguments, standalone_mode=False, prog_name="induction")
         sys.stdout.flush()
+        if code == _INTERRUPTED:  # some versions of Typer turn Ctrl-C into this code, others raise
+            return _report("interrupted", code=_INTERRUPTED)
         return code if isinstance(code, int) else 0
     except FormulaSyntaxError as error:
         return _report(f"formula, {error}")
@@ -65,10 +75,8 @@ def run(arguments: list[str]) -> int:
         return _report(str(error))
     except _CommandLineError as error:
         return _report_usage(error)
-    except typer.Abort:
-        return _report("interrupted", code=130)
-    except KeyboardInterrupt:
-        return _report("interrupted", code=130)
+    except (typer.Abort, KeyboardInterrupt):
+        return _report("interrupted", code=_INTERRUPTED)
     except BrokenPipeError:
         # Whoever read the output has seen enough; keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -130,7 +130,7 @@ def test_malformed_records_are_reported_and_the_rest_is_done(induction, examples
     ran = induction("check", RIGHT, str(path))
     assert ran.code == 2
     assert "example_fullobs" in ran.out
-    assert "(broken): problem: is missing" in ran.err
+    assert "record 3 (broken), problem: is missing" in ran.err
     assert induction("check", RIGHT, str(path), "--id", "example_fullobs").code == 0
 
 
@@ -191,7 +191,7 @@ def test_eighty_columns(induction, examples, tmp_path):
         ran = induction(*arguments)
         lines = [line for line in ran.out.splitlines() if str(examples) not in line]
         assert lines
-        assert all(len(line) <= 80 and line == line.rstrip() for line in lines if "induction check '" not in line)
+        assert [line for line in lines if len(line) > 80 or line != line.rstrip()] == []
 
 
 def test_plain_terminals(command, examples):
@@ -227,7 +227,7 @@ def test_interrupt(command, examples, tmp_path):
     )
     time.sleep(2)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.strip() == "induction: interrupted"
 

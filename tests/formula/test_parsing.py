@@ -91,17 +91,19 @@ def test_large_rubbish_ends_in_an_error(text):
 def _never_crashes(text: str) -> None:
     try:
         formula = parse_formula(text, free=None)
-    except FormulaSyntaxError as error:
-        lines = text.split("\n")
-        assert 1 <= error.line <= len(lines)
-        assert 1 <= error.column <= len(lines[error.line - 1]) + 1
-        assert "\n" not in str(error)
-        assert str(error).isprintable()
-        if error.offending != "end of text":
-            assert lines[error.line - 1][error.column - 1 :].startswith(error.offending)
+    except FormulaSyntaxError as caught:
+        error = caught
     else:
         assert isinstance(formula, Formula)
         assert parse_formula(to_sexpr(formula), free=None) == formula
+        return
+    lines = text.split("\n")
+    assert 1 <= error.line <= len(lines)
+    assert 1 <= error.column <= len(lines[error.line - 1]) + 1
+    assert "\n" not in str(error)
+    assert str(error).isprintable()
+    if error.offending != "end of text":
+        assert lines[error.line - 1][error.column - 1 :].startswith(error.offending)
 
 
 @given(st.text())
@@ -115,8 +117,38 @@ def test_fuzz_any_bytes(content):
 
 
 _WORDS = st.sampled_from(
-    ["(", ")", "P", "Q", "R", "S", "T", "=", "x", "y", "y1", "and", "or", "not", "implies", "iff", "forall", "exists"]
-    + ["And", "∀", "&", "P(x)", "a0", ",", ".", "\n", "true", "𝔓", "\x00", "()", "!="]
+    [
+        "(",
+        ")",
+        "P",
+        "Q",
+        "R",
+        "S",
+        "T",
+        "=",
+        "x",
+        "y",
+        "y1",
+        "and",
+        "or",
+        "not",
+        "implies",
+        "iff",
+        "forall",
+        "exists",
+        "And",
+        "∀",
+        "&",
+        "P(x)",
+        "a0",
+        ",",
+        ".",
+        "true",
+        "𝔓",
+        "\x00",
+        "()",
+        "!=",
+    ]
 )
 
 

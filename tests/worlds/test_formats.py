@@ -286,7 +286,7 @@ def test_faults_are_told_with_their_place(tmp_path, record, words):
 def test_duplicate_and_unknown_ids(tmp_path):
     path = tmp_path / "f.json"
     path.write_text(json.dumps([base_record(), base_record()]))
-    with pytest.raises(InstanceFormatError, match="record 2 .i1.: record 1 has the same id"):
+    with pytest.raises(InstanceFormatError, match=r"record 2 \(i1\): record 1 has the same id"):
         read_instances(path)
     with pytest.raises(UnknownNameError, match="no instance 'i1x'; did you mean i1"):
         read_instances(path, ["i1x"])
