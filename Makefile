@@ -20,7 +20,7 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; set PYTHON=")'
 	@echo "building $(VENV) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 demo: $(READY)
@@ -33,7 +33,7 @@ lint: $(READY)
 	@rm -rf build/lint build/lib && $(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--no-deps --no-build-isolation --target build/lint .
 	cd build/lint && ../../$(BIN)/mypy --config-file ../../pyproject.toml --strict -p induction
-	cd build/lint && ../../$(BIN)/lint-imports --config ../../pyproject.toml
+	cd build/lint && ../../$(BIN)/lint-imports --no-logo ../../pyproject.toml
 
 test: lint
 	$(BIN)/pytest -n $(WORKERS) -m "not full"

@@ -192,4 +192,4 @@ def _print_instance(instance: "Instance") -> None:
         for world in instance.worlds
     ]
     output.print_table(headings, rows, numeric=headings[2:])
-    print("\nT: objects labelled; under each predicate the share of its known atoms that are true")
+    print("\nT: objects labelled; under a predicate the share of its known atoms that hold")
