@@ -3,6 +3,7 @@
 import os
 
 __all__ = [
+    "BudgetExhaustedError",
     "EvaluationLimitError",
     "FormulaSyntaxError",
     "FormulaTooLargeError",
@@ -68,6 +69,10 @@ class FormulaTooLargeError(InductionError, ValueError):
 
 class EvaluationLimitError(InductionError, ValueError):
     """Evaluating this formula would need tables beyond the stated limit."""
+
+
+class BudgetExhaustedError(InductionError, RuntimeError):
+    """A budget of work or time ran out without an answer."""
 
 
 class InstanceFormatError(InductionError, ValueError):

@@ -14,31 +14,69 @@ GOLD_MARGINS = (0, 10, 25)
 
 
 @dataclass(frozen=True)
+class Completion:
+    """What is known of completing one partly observed world so that a formula matches its labels.
+
+    `completed` is such a completion, None where there is none; then either some labels are out of reach by
+    themselves (`positives_unachievable`: labelled T, but no completion makes the formula hold;
+    `negatives_unachievable`: not labelled, but none makes it fail), or each can be reached and `conflict` names
+    objects whose labels cannot be reached together, none of them superfluous.
+
+    `flips_to_true` and `flips_to_false` compare the two extreme completions, unknown atoms all false and all true.
+    """
+
+    completed: World | None
+    decided_by: str
+    positives_unachievable: tuple[Element, ...] = ()
+    negatives_unachievable: tuple[Element, ...] = ()
+    conflict: tuple[Element, ...] = ()
+    flips_to_true: tuple[Element, ...] = ()
+    flips_to_false: tuple[Element, ...] = ()
+
+    @property
+    def failure(self) -> str:
+        """`local_impossible`, `global_inconsistent`, or "" where there is a completion."""
+        if self.completed is not None:
+            return ""
+        unachievable = self.positives_unachievable or self.negatives_unachievable
+        return "local_impossible" if unachievable else "global_inconsistent"
+
+    @property
+    def sensitive(self) -> bool:
+        """Whether the two extreme completions give different extensions."""
+        return bool(self.flips_to_true or self.flips_to_false)
+
+    @property
+    def nonmonotone(self) -> bool:
+        """Whether more true atoms made the formula fail of an object it held of."""
+        return bool(self.flips_to_false)
+
+
+@dataclass(frozen=True)
 class WorldVerdict:
     """How a formula fares in one world.
 
-    `side` is "train" (FullObs), "YES" or "NO" (CI). `false_positives` are the objects it holds of though they
-    are not labelled T, `false_negatives` those labelled T that it misses, both in domain order. `satisfied` says
-    whether the world's demand is met: no mismatch, or for a NO world at least one.
+    `side` is "train" (FullObs, EC), "YES" or "NO" (CI). `false_positives` are the objects it holds of though they
+    are not labelled T, `false_negatives` those labelled T that it misses, both in domain order; for EC, those of
+    which that is so in every completion. `satisfied` says whether the world's demand is met: no mismatch, for a NO
+    world at least one, for EC a completion without. `predicted` counts the objects the formula holds of, for EC in
+    the completion found; None without one.
     """
 
     world: str
     side: str
     size: int
     labelled: int
-    predicted: int
+    predicted: int | None
     false_positives: tuple[Element, ...]
     false_negatives: tuple[Element, ...]
+    satisfied: bool
+    completion: Completion | None = None
 
     @property
     def mismatches(self) -> int:
         """Number of mislabelled objects."""
         return len(self.false_positives) + len(self.false_negatives)
-
-    @property
-    def satisfied(self) -> bool:
-        """Whether the formula does in this world what its side asks for."""
-        return (self.mismatches > 0) == (self.side == "NO")
 
 
 @dataclass(frozen=True)
@@ -85,12 +123,12 @@ def check_many(formulas: Sequence[Formula], instance: Instance, *, use_reference
     """The verdict on each formula, by the fast evaluator or by the naive reference.
 
     Raises:
-        UnsupportedRegimeError: an EC instance, which is decided by completion and not by evaluation.
+        UnsupportedRegimeError: an EC instance, which `grounding.check` decides by completion.
         EvaluationLimitError: a formula beyond what the fast evaluator takes.
     """
     if instance.regime is Regime.EC:
         raise UnsupportedRegimeError(
-            f"{instance.instance_id} is an EC instance: completing unknown atoms is not yet supported"
+            f"{instance.instance_id} is an EC instance, decided by completion (induction.grounding.check)"
         )
     sided = [(world, "YES" if instance.regime is Regime.CI else "train") for world in instance.train_worlds]
     sided += [(world, "NO") for world in instance.no_worlds]
@@ -115,6 +153,7 @@ def check_many(formulas: Sequence[Formula], instance: Instance, *, use_reference
 
 
 def _world_verdict(world: World, side: str, extension: BoolArray) -> WorldVerdict:
+    matches = bool((extension == world.target).all())
     return WorldVerdict(
         world=world.name,
         side=side,
@@ -123,4 +162,5 @@ def _world_verdict(world: World, side: str, extension: BoolArray) -> WorldVerdic
         predicted=int(extension.sum()),
         false_positives=world.elements(extension & ~world.target),
         false_negatives=world.elements(world.target & ~extension),
+        satisfied=matches != (side == "NO"),
     )
