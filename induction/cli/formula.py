@@ -18,6 +18,12 @@ class Form(enum.StrEnum):
     NNF = "nnf"
     PRENEX = "prenex"
     ALPHA = "alpha"
+    LATEX = "latex"
+    TPTP = "tptp"
+    SMTLIB = "smtlib"
+
+
+_SHOWN = (Form.SEXPR, Form.UNICODE, Form.NNF, Form.PRENEX, Form.ALPHA)
 
 
 def command(
@@ -32,12 +38,13 @@ def command(
 
     Any formula of the language is taken, also one that is no definition of T because its free variables are not
     exactly x; that is said. Forms: sexpr (the released text form), pretty (indented), unicode (mathematical), nnf
-    (negation normal form), prenex, alpha (bound variables renamed by nesting level).
+    (negation normal form), prenex, alpha (bound variables renamed by nesting level), latex, tptp, smtlib.
 
     \b
     Examples:
       induction formula '(forall y (or (not (R x y)) (exists z (and (S y z) (P z)))))'
       induction formula '(exists y (and (R x y) (P y)))' --to unicode
+      induction formula '(exists y (and (R x y) (P y)))' --to smtlib
       echo '(not (P x))' | induction formula - --json
     """
     from induction.cli import inputs, output
@@ -87,13 +94,13 @@ def command(
         ("equality atoms", metrics.equality_atoms),
         ("lifted", f"{'yes' if metrics.is_lifted else 'no'}: {lift}"),
     ]
-    fields += [(form.value, _in_form_or_why_not(parsed, form)) for form in Form if form is not Form.PRETTY]
+    fields += [(form.value, _in_form_or_why_not(parsed, form)) for form in _SHOWN]
     output.print_fields(fields)
     return 0
 
 
 def _in_form(formula: "Formula", form: Form) -> str:
-    from induction.formula import normal_forms, printing
+    from induction.formula import exports, normal_forms, printing
     from induction.formula.syntax import to_sexpr
 
     match form:
@@ -109,12 +116,18 @@ def _in_form(formula: "Formula", form: Form) -> str:
             return to_sexpr(normal_forms.to_prenex(formula))
         case Form.ALPHA:
             return to_sexpr(normal_forms.to_alpha_canonical(formula))
+        case Form.LATEX:
+            return printing.to_latex(formula)
+        case Form.TPTP:
+            return exports.to_tptp(formula)
+        case Form.SMTLIB:
+            return exports.to_smtlib(formula)
 
 
 def _in_form_or_why_not(formula: "Formula", form: Form) -> str:
-    from induction.errors import FormulaTooLargeError
+    from induction.errors import InductionError
 
     try:
         return _in_form(formula, form)
-    except FormulaTooLargeError as error:
+    except InductionError as error:
         return f"({error})"

@@ -4,13 +4,13 @@ NOTE(padding): worlds of different sizes share a table by repeating object 0 in 
 object is never the first witness of anything, so `any` and `all` along an axis are exactly the quantifiers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from induction.errors import EvaluationLimitError
 from induction.evaluation.program import Algebra, Program
-from induction.formula.syntax import Formula, PredicateName
+from induction.formula.syntax import Formula, PredicateName, Variable
 from induction.worlds.world import BoolArray, World
 
 MAX_TABLE_CELLS = 2**27
@@ -40,6 +40,32 @@ def extensions(formulas: Sequence[Formula], worlds: Sequence[World]) -> list[lis
             for row, w in enumerate(chunk):
                 result[f][w] = table[row, : worlds[w].size].copy()
     return result
+
+
+class TruthTables:
+    """The truth of every subformula of one formula in one world, under every assignment.
+
+    Unknown atoms count as false.
+
+    Raises:
+        EvaluationLimitError: the tables would together have more than `MAX_TABLE_CELLS` entries.
+        KeyError, ValueError: as `extensions`.
+    """
+
+    def __init__(self, formula: Formula, world: World) -> None:
+        program: Program[np.bool_] = Program([formula])
+        cells = program.count_cells(world.size)
+        if cells > MAX_TABLE_CELLS:
+            raise EvaluationLimitError(f"the tables need {cells:,} entries; the limit is {MAX_TABLE_CELLS:,}")
+        self._program = program
+        self._number_of = program.number_of(formula)
+        self._tables = program.all_tables(_Truth([world]))
+
+    def holds(self, node: Formula, assignment: Mapping[Variable, int]) -> bool:
+        """Whether `node`, a node object of the formula, is true when its free variables are these objects."""
+        number = self._number_of[id(node)]
+        place = (0, *(assignment[variable] for variable in self._program.variables_of(number)))
+        return bool(self._tables[number][place])
 
 
 def require_affordable(size: int, widest: int, limit: int = MAX_TABLE_CELLS) -> int:

@@ -107,7 +107,7 @@ class Program(Generic[_Value]):
         self._numbers: dict[tuple[object, ...], int] = {}
         self._outputs: dict[int, list[int]] = {}  # step -> the formulas whose extension it is
         for f, formula in enumerate(formulas):
-            number = self._add(formula)
+            number = self._add(formula)[id(formula)]
             stray = [v for v in self._steps[number].variables if v != FREE_VARIABLE]
             if stray:
                 raise ValueError(f"variable {stray[0]} is free")
@@ -130,7 +130,26 @@ class Program(Generic[_Value]):
                 if self._last_use[operand] == i:
                     del tables[operand]
 
-    def _add(self, formula: Formula) -> int:
+    def all_tables(self, algebra: Algebra[_Value]) -> list[npt.NDArray[_Value]]:
+        """The table of every step, in order; `number_of` and `variables_of` say which is which."""
+        tables: list[npt.NDArray[_Value]] = []
+        for step in self._steps:
+            tables.append(step.compute(algebra, *[tables[operand] for operand in step.operands]))
+        return tables
+
+    def count_cells(self, size: int) -> int:
+        """Entries of all tables together for one world of `size` objects."""
+        return sum(size ** len(step.variables) for step in self._steps)
+
+    def number_of(self, formula: Formula) -> dict[int, int]:
+        """For each node object of one of the formulas, by identity, the number of its step."""
+        return self._add(formula)
+
+    def variables_of(self, number: int) -> tuple[Variable, ...]:
+        """The variables of the object axes of a step's table, in order."""
+        return self._steps[number].variables
+
+    def _add(self, formula: Formula) -> dict[int, int]:
         step_of: dict[int, int] = {}
         for node in subformulas(formula):
             operands = tuple(step_of[id(child)] for child in node.children)
@@ -143,7 +162,7 @@ class Program(Generic[_Value]):
                 self._steps.append(self._step(node, operands))
                 self._numbers[key] = number
             step_of[id(node)] = number
-        return step_of[id(formula)]
+        return step_of
 
     def _step(self, node: Formula, operands: tuple[int, ...]) -> _Step[_Value]:
         scopes = [self._steps[operand].variables for operand in operands]

@@ -1,6 +1,8 @@
-"""Formulas for people: indented prefix form, and mathematical notation."""
+"""Formulas for people: indented prefix form, and mathematical notation in Unicode and LaTeX."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from induction.formula.syntax import (
     And,
@@ -8,6 +10,7 @@ from induction.formula.syntax import (
     BinaryConnective,
     Equal,
     Exists,
+    ForAll,
     Formula,
     Iff,
     Implies,
@@ -21,7 +24,6 @@ from induction.formula.syntax import (
 _INDENT = 2
 _DEEPEST_INDENT = 40  # deeper nesting stays at this margin: otherwise its text grows with the square of the depth
 
-_SYMBOLS = {And: "∧", Or: "∨", Implies: "→", Iff: "↔"}
 _PRECEDENCE = {Iff: 1, Implies: 2, Or: 3, And: 4}
 _TIGHTEST = 5
 
@@ -110,7 +112,59 @@ def to_unicode(formula: Formula) -> str:
     Raises:
         FormulaTooLargeError: more than `MAX_TREE_NODES` AST nodes.
     """
+    return _infix(formula, _UNICODE)
+
+
+def to_latex(formula: Formula) -> str:
+    r"""LaTeX for math mode, as `to_unicode` sets it: `\exists y\, (R(x, y) \land P(y))`.
+
+    Names of more than one letter are set upright.
+
+    Raises:
+        FormulaTooLargeError: more than `MAX_TREE_NODES` AST nodes.
+    """
+    return _infix(formula, _LATEX)
+
+
+@dataclass(frozen=True)
+class _Notation:
+    """How the parts of a formula are written between operands and parentheses."""
+
+    negation: str
+    unequal: str
+    connectives: Mapping[type[Formula], str]
+    quantifiers: Mapping[type[Formula], str]
+    gap: str  # between a bound variable and the body
+    name: Callable[[str], str]
+
+
+def _latex_name(name: str) -> str:
+    stem, digits = re.fullmatch(r"(.*?)([0-9]*)", name, re.DOTALL).groups()  # type: ignore[union-attr]
+    letters = stem if len(stem) == 1 and stem != "_" else rf"\mathit{{{stem.replace('_', chr(92) + '_')}}}"
+    return f"{letters}_{{{digits}}}" if digits else letters
+
+
+_UNICODE = _Notation(
+    negation="¬",
+    unequal="≠",
+    connectives={And: "∧", Or: "∨", Implies: "→", Iff: "↔"},
+    quantifiers={Exists: "∃", ForAll: "∀"},
+    gap=" ",
+    name=str,
+)
+_LATEX = _Notation(
+    negation=r"\lnot ",
+    unequal=r"\neq",
+    connectives={And: r"\land", Or: r"\lor", Implies: r"\rightarrow", Iff: r"\leftrightarrow"},
+    quantifiers={Exists: r"\exists ", ForAll: r"\forall "},
+    gap=r"\, ",
+    name=_latex_name,
+)
+
+
+def _infix(formula: Formula, notation: _Notation) -> str:
     require_tree_size(formula, "printing")
+    name = notation.name
     pieces: list[str] = []
     pending: list[tuple[Formula | str, int]] = [(formula, 0)]  # with the loosest operator allowed unparenthesised
     while pending:
@@ -119,16 +173,16 @@ def to_unicode(formula: Formula) -> str:
             case str():
                 pieces.append(item)
             case Atom(predicate, arguments):
-                pieces.append(f"{predicate}({', '.join(arguments)})")
+                pieces.append(f"{name(predicate)}({', '.join(map(name, arguments))})")
             case Equal(left, right):
-                pieces.append(f"{left} = {right}" if loosest < _TIGHTEST else f"({left} = {right})")
+                pieces.append(_enclosed(f"{name(left)} = {name(right)}", loosest))
             case Not(Equal(left, right)):
-                pieces.append(f"{left} ≠ {right}" if loosest < _TIGHTEST else f"({left} ≠ {right})")
+                pieces.append(_enclosed(f"{name(left)} {notation.unequal} {name(right)}", loosest))
             case Not(operand):
-                pieces.append("¬")
+                pieces.append(notation.negation)
                 pending.append((operand, _TIGHTEST))
             case Quantified(variable, body):
-                pieces.append(("∃" if isinstance(item, Exists) else "∀") + variable + " ")
+                pieces.append(notation.quantifiers[type(item)] + name(variable) + notation.gap)
                 pending.append((body, _TIGHTEST))
             case BinaryConnective(left, right):
                 own = _PRECEDENCE[type(item)]
@@ -139,10 +193,14 @@ def to_unicode(formula: Formula) -> str:
                     (
                         (closing, 0),
                         (right, own if associative or isinstance(item, Implies) else own + 1),
-                        (f" {_SYMBOLS[type(item)]} ", 0),
+                        (f" {notation.connectives[type(item)]} ", 0),
                         (left, own if associative else own + 1),
                     )
                 )
             case _:
                 raise AssertionError(item)
     return "".join(pieces)
+
+
+def _enclosed(relation: str, loosest: int) -> str:
+    return relation if loosest < _TIGHTEST else f"({relation})"
