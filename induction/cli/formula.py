@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from induction.formula.syntax import Formula
+    from induction.formula.syntax import Formula, Signature
 
 
 class Form(enum.StrEnum):
@@ -52,9 +52,10 @@ def command(
     from induction.formula.parsing import parse_formula
     from induction.formula.syntax import FREE_VARIABLE, to_sexpr
 
-    parsed = parse_formula(inputs.formula_text(formula), inputs.parse_signature(signature), free=None)
+    predicates = inputs.parse_signature(signature)
+    parsed = parse_formula(inputs.formula_text(formula), predicates, free=None)
     if to is not None:
-        text = _in_form(parsed, to)
+        text = _in_form(parsed, to, predicates)
         if as_json:
             output.print_json({"form": to.value, "text": text})
         else:
@@ -76,7 +77,7 @@ def command(
                 "liftDepth": metrics.lift_depth,
                 "lifted": metrics.is_lifted,
                 "definesTarget": defines_target,
-                "forms": {form.value: _in_form_or_why_not(parsed, form) for form in Form},
+                "forms": {form.value: _in_form_or_why_not(parsed, form, predicates) for form in Form},
             }
         )
         return 0
@@ -94,12 +95,12 @@ def command(
         ("equality atoms", metrics.equality_atoms),
         ("lifted", f"{'yes' if metrics.is_lifted else 'no'}: {lift}"),
     ]
-    fields += [(form.value, _in_form_or_why_not(parsed, form)) for form in _SHOWN]
+    fields += [(form.value, _in_form_or_why_not(parsed, form, predicates)) for form in _SHOWN]
     output.print_fields(fields)
     return 0
 
 
-def _in_form(formula: "Formula", form: Form) -> str:
+def _in_form(formula: "Formula", form: Form, signature: "Signature") -> str:
     from induction.formula import exports, normal_forms, printing
     from induction.formula.syntax import to_sexpr
 
@@ -113,9 +114,9 @@ def _in_form(formula: "Formula", form: Form) -> str:
         case Form.NNF:
             return to_sexpr(normal_forms.to_nnf(formula))
         case Form.PRENEX:
-            return to_sexpr(normal_forms.to_prenex(formula))
+            return to_sexpr(normal_forms.to_prenex(formula, signature))
         case Form.ALPHA:
-            return to_sexpr(normal_forms.to_alpha_canonical(formula))
+            return to_sexpr(normal_forms.to_alpha_canonical(formula, signature))
         case Form.LATEX:
             return printing.to_latex(formula)
         case Form.TPTP:
@@ -124,10 +125,10 @@ def _in_form(formula: "Formula", form: Form) -> str:
             return exports.to_smtlib(formula)
 
 
-def _in_form_or_why_not(formula: "Formula", form: Form) -> str:
+def _in_form_or_why_not(formula: "Formula", form: Form, signature: "Signature") -> str:
     from induction.errors import InductionError
 
     try:
-        return _in_form(formula, form)
+        return _in_form(formula, form, signature)
     except InductionError as error:
         return f"({error})"

@@ -25,7 +25,7 @@ def command(
     """
     from induction.cli import inputs, output
 
-    instances, faults = inputs.load_instances(file, [instance_id] if instance_id else None)
+    instances, faults, _ = inputs.load_instances(file, [instance_id] if instance_id else None)
     if instance_id and instances:
         (_print_instance_json if as_json else _print_instance)(instances[0])
     elif as_json:
@@ -128,22 +128,11 @@ def _world_facts(world: "World", side: str) -> dict[str, Any]:
     }
 
 
-def _sides(instance: "Instance") -> dict[str, str]:
-    from induction.worlds.instance import Regime
-
-    yes = "YES" if instance.regime is Regime.CI else "train"
-    return (
-        dict.fromkeys(instance.train_ids, yes)
-        | dict.fromkeys(instance.no_ids, "NO")
-        | dict.fromkeys(instance.test_ids, "test")
-    )
-
-
 def _print_instance_json(instance: "Instance") -> None:
     from induction.cli import output
     from induction.formula.syntax import to_sexpr
 
-    sides = _sides(instance)
+    sides = instance.sides()
     output.print_json(
         {
             "instanceId": instance.instance_id,
@@ -152,7 +141,7 @@ def _print_instance_json(instance: "Instance") -> None:
             "signature": dict(instance.signature.items()),
             "gold": None if instance.gold is None else to_sexpr(instance.gold),
             "goldAst": instance.gold_ast,
-            "worlds": [_world_facts(world, sides.get(world.name, "unused")) for world in instance.worlds],
+            "worlds": [_world_facts(world, sides[world.name]) for world in instance.worlds],
         }
     )
 
@@ -176,14 +165,14 @@ def _print_instance(instance: "Instance") -> None:
         )
     )
     print()
-    sides = _sides(instance)
+    sides = instance.sides()
     names = list(instance.signature)
-    shown = names if len(names) <= 6 else []
+    shown = names if sum(map(len, names)) + 7 * len(names) <= 42 else []  # what fits beside the rest
     headings = ("world", "side", "objects", "T", *shown, "unknown")
     rows = [
         (
             world.name,
-            sides.get(world.name, "unused"),
+            sides[world.name],
             world.size,
             int(world.target.sum()),
             *(f"{world.density(name):.2f}" for name in shown),
@@ -192,4 +181,4 @@ def _print_instance(instance: "Instance") -> None:
         for world in instance.worlds
     ]
     output.print_table(headings, rows, numeric=headings[2:])
-    print("\nT: objects labelled; under a predicate the share of its known atoms that hold")
+    print(f"\nT: objects labelled{'; under a predicate the share of its known atoms that hold' if shown else ''}")

@@ -11,18 +11,22 @@ if TYPE_CHECKING:
     from induction.formula.syntax import Signature
     from induction.worlds.instance import Instance
 
-_FORMULA_FIELDS = ("extractedFormula", "formula", "text")
+_FORMULA_FIELDS = ("extractedFormula", "formula", "response", "rawResponse", "text")
 _ID_FIELDS = ("instanceId", "instance_id")
 _MOST_FAULTS_SHOWN = 20
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A formula text to check. `instance_id` confines it to one instance; None means every one."""
+    """A formula text to check. `instance_id` confines it to one instance; None means every one.
+
+    `is_answer` says that the text is a model's answer, in which the formula must first be found.
+    """
 
     text: str | None
     place: str
     instance_id: str | None = None
+    is_answer: bool = False
 
 
 def require_one_standard_input(*names: str | None) -> None:
@@ -43,9 +47,9 @@ def formula_text(argument: str) -> str:
 def read_candidates(path: str) -> Iterator[Candidate | InstanceFormatError]:
     """The formulas of a file: one a line, or JSON lines in which a row names its instance.
 
-    A row takes its formula from `extractedFormula`, `formula` or `text` and its instance from `instanceId` or
-    `instance_id`. Empty lines and lines that begin with `#` or `;` are passed over. Malformed rows come as
-    errors, unraised.
+    A row takes its answer from the first of `extractedFormula`, `formula`, `response`, `rawResponse` and `text` that
+    is not null, and its instance from `instanceId` or `instance_id`. Empty lines and lines that begin with `#` or `;`
+    are passed over. Malformed rows come as errors, unraised.
     """
     from induction.worlds.texts import display_name, load_json, read_text
 
@@ -73,7 +77,7 @@ def _candidate_from_row(row: dict[str, Any], name: str, place: str) -> Candidate
     for field, value in ((formula_field, text), ("instanceId", instance_id)):
         if value is not None and not isinstance(value, str):
             raise InstanceFormatError(f"{field} is not text", file=name, place=place)
-    return Candidate(text, place, instance_id)
+    return Candidate(text, place, instance_id, is_answer=True)
 
 
 def parse_signature(text: str) -> "Signature":
@@ -96,8 +100,10 @@ def parse_signature(text: str) -> "Signature":
         raise UsageError(f"--signature: {error}") from None
 
 
-def load_instances(file: str, ids: Sequence[str] | None) -> "tuple[list[Instance], list[InstanceFormatError]]":
-    """The instances of `file` (or those with the given ids), and the faults of the records that are none.
+def load_instances(
+    file: str, ids: Sequence[str] | None
+) -> "tuple[list[Instance], list[InstanceFormatError], list[str]]":
+    """The instances of `file` (or those with the given ids), the faults of records that are none, and all ids.
 
     Raises:
         InductionError: the file as a whole cannot be read, an id is unknown, or every record is at fault.
@@ -106,14 +112,15 @@ def load_instances(file: str, ids: Sequence[str] | None) -> "tuple[list[Instance
 
     instances: list[Instance] = []
     faults: list[InstanceFormatError] = []
-    for entry in open_instances(file).entries(ids or None):
+    records = open_instances(file)
+    for entry in records.entries(ids or None):
         if isinstance(entry, InstanceFormatError):
             faults.append(entry)
         else:
             instances.append(entry)
     if not instances and len(faults) == 1:
         raise faults[0]
-    return instances, faults
+    return instances, faults, records.ids()
 
 
 def report_faults(faults: Sequence[InductionError]) -> None:

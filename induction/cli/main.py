@@ -3,6 +3,7 @@
 Command modules import the library inside their functions, so that `--help` loads nothing heavy.
 """
 
+import contextlib
 import os
 import sys
 from typing import Annotated
@@ -10,8 +11,8 @@ from typing import Annotated
 import typer
 
 from induction import __version__
-from induction.cli import check, formula, info
-from induction.errors import FormulaSyntaxError, InductionError, printable
+from induction.cli import INTERRUPTED, check, formula, info, show
+from induction.errors import BudgetExhaustedError, FormulaSyntaxError, InductionError, printable
 
 app = typer.Typer(
     name="induction",
@@ -25,9 +26,8 @@ app = typer.Typer(
 )
 app.command("check")(check.command)
 app.command("info")(info.command)
+app.command("show")(show.command)
 app.command("formula")(formula.command)
-
-_INTERRUPTED = 130
 
 # Typer raises its usage errors through classes that have moved between its versions; their base is the common one.
 _CommandLineError: type[Exception] = next(
@@ -50,33 +50,29 @@ def _options(
     """Take the options before the command; all of them act on their own."""
 
 
-def main() -> None:
-    """Run the command line of this process and exit with its code."""
-    # Nothing here multiplies matrices; starting numpy's thread pool would double the start-up time.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    sys.exit(run(sys.argv[1:]))
-
-
 def run(arguments: list[str]) -> int:
     """Run one command line; errors become one line on standard error. Returns the exit code."""
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  (open as long as the process)
+        stream = getattr(sys, name)
         # Output must not fail on a terminal that lacks a symbol, nor on odd text from a file.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = app(args=arguments, standalone_mode=False, prog_name="induction")
+        code = _invoke(arguments)
         sys.stdout.flush()
-        if code == _INTERRUPTED:  # some versions of Typer turn Ctrl-C into this code, others raise
-            return _report("interrupted", code=_INTERRUPTED)
-        return code if isinstance(code, int) else 0
+        return code
     except FormulaSyntaxError as error:
         return _report(f"formula, {error}")
+    except BudgetExhaustedError as error:
+        return _report(str(error), code=3)
     except InductionError as error:
         return _report(str(error))
     except _CommandLineError as error:
         return _report_usage(error)
-    except (typer.Abort, KeyboardInterrupt):
-        return _report("interrupted", code=_INTERRUPTED)
+    except KeyboardInterrupt:
+        return _report("interrupted", code=INTERRUPTED)
     except BrokenPipeError:
         # Whoever read the output has seen enough; keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -88,17 +84,28 @@ def run(arguments: list[str]) -> int:
         return _report("out of memory")
 
 
+def _invoke(arguments: list[str]) -> int:
+    """The command's own exit code. Not by calling `app`, which decides itself what Ctrl-C and closed pipes mean."""
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("induction", arguments) as context:
+            code = command.invoke(context)
+    except typer.Exit as stop:
+        code = stop.exit_code
+    return code if isinstance(code, int) else 0
+
+
 def _report_usage(error: Exception) -> int:
-    if type(error).__name__ == "NoArgsIsHelpError":
-        typer.echo(getattr(error, "ctx").get_help())  # noqa: B009  (known to the class named, not to the type)
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError" and context is not None:
+        typer.echo(context.get_help())
         return 2
     message: str = error.format_message() if hasattr(error, "format_message") else str(error)
-    context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "induction"
     return _report(f"{message.strip().rstrip('.')} (see {path} --help)")
 
 
 def _report(message: str, code: int = 2) -> int:
-    one_line = " ".join(message.split())
-    print(f"induction: {one_line}", file=sys.stderr)
+    with contextlib.suppress(OSError):
+        print(f"induction: {' '.join(message.split())}", file=sys.stderr, flush=True)
     return code

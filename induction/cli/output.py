@@ -2,6 +2,7 @@
 
 import json
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _PLAIN_WIDTH = 80
+_LONGEST_UNBROKEN = 24
 
 
 def console() -> "Console":
@@ -37,7 +39,7 @@ def print_table(
     numeric: Sequence[str] = (),
     unbroken: Sequence[str] = (),
 ) -> None:
-    """A table without rules; columns named in `numeric` are flush right, and they and `unbroken` never wrap."""
+    """A table without rules; `numeric` columns are flush right, and short ones there and in `unbroken` never wrap."""
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="bold")
@@ -59,8 +61,17 @@ def print_fields(fields: Sequence[tuple[str, object]]) -> None:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in fields:
-        table.add_row(name, "\n".join(printable(line, 10_000) for line in str(value).split("\n")))
+        table.add_row(name, "\n".join(printable(line, len(line)) for line in str(value).split("\n")))
     _print_unpadded(table)
+
+
+def print_indented(level: int, text: str) -> None:
+    """A line two columns in for each level, wrapped and then indented further where it is too long."""
+    margin = "  " * level
+    wrapped = textwrap.wrap(
+        printable(text, 10_000), _PLAIN_WIDTH, initial_indent=margin, subsequent_indent=margin + "    "
+    )
+    print("\n".join(wrapped))
 
 
 def print_json(value: Any) -> None:

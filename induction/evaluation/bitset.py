@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from induction.errors import EvaluationLimitError
 from induction.evaluation.program import Algebra, Program
 from induction.formula.syntax import Formula, PredicateName, Variable
 from induction.worlds.world import BoolArray, World
 
 MAX_TABLE_CELLS = 2**27
-"""Most entries of a subformula's table for one world: objects to the power of its free variables."""
+"""Most table entries for one world at a time; a table has objects to the power of its free variables."""
 
 _CELLS_AT_ONCE = 2**20  # worlds are taken together while their tables stay about this large (cache, memory)
 
@@ -26,7 +25,7 @@ def extensions(formulas: Sequence[Formula], worlds: Sequence[World]) -> list[lis
     variable, if any, is x.
 
     Raises:
-        EvaluationLimitError: a subformula needs a table beyond `MAX_TABLE_CELLS` or has too many free variables.
+        EvaluationLimitError: tables beyond `MAX_TABLE_CELLS`, or a subformula with too many free variables.
         KeyError: a predicate that the worlds lack.
         ValueError: a formula with a free variable other than x.
     """
@@ -34,6 +33,8 @@ def extensions(formulas: Sequence[Formula], worlds: Sequence[World]) -> list[lis
     result: list[list[BoolArray]] = [[np.empty(0, dtype=np.bool_)] * len(worlds) for _ in formulas]
     # Worlds of like size together, so that padding stays small.
     order = sorted(range(len(worlds)), key=lambda w: worlds[w].size)
+    if worlds:
+        program.require_affordable(worlds[order[-1]].size, MAX_TABLE_CELLS)
     for chunk in _chunks(order, worlds, program.widest):
         algebra = _Truth([worlds[w] for w in chunk])
         for f, table in program.run(algebra):
@@ -54,9 +55,7 @@ class TruthTables:
 
     def __init__(self, formula: Formula, world: World) -> None:
         program: Program[np.bool_] = Program([formula])
-        cells = program.count_cells(world.size)
-        if cells > MAX_TABLE_CELLS:
-            raise EvaluationLimitError(f"the tables need {cells:,} entries; the limit is {MAX_TABLE_CELLS:,}")
+        program.require_affordable(world.size, MAX_TABLE_CELLS, keep_all=True)
         self._program = program
         self._number_of = program.number_of(formula)
         self._tables = program.all_tables(_Truth([world]))
@@ -68,25 +67,10 @@ class TruthTables:
         return bool(self._tables[number][place])
 
 
-def require_affordable(size: int, widest: int, limit: int = MAX_TABLE_CELLS) -> int:
-    """The entries of the widest table for one world of `size` objects.
-
-    Raises:
-        EvaluationLimitError: they are more than `limit`.
-    """
-    cells: int = size**widest
-    if cells > limit:
-        raise EvaluationLimitError(
-            f"a subformula with {widest} free variables needs {cells:,} table entries "
-            f"in a world of {size} objects; the limit is {limit:,}"
-        )
-    return cells
-
-
 def _chunks(order: list[int], worlds: Sequence[World], widest: int) -> Iterator[list[int]]:
     chunk: list[int] = []
     for w in order:
-        cells = require_affordable(worlds[w].size, widest)
+        cells = worlds[w].size ** widest
         if chunk and (len(chunk) + 1) * cells > _CELLS_AT_ONCE:
             yield chunk
             chunk = []

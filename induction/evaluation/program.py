@@ -89,6 +89,7 @@ class _Step(Generic[_Value]):
     compute: Callable[..., npt.NDArray[_Value]]
     operands: tuple[int, ...]
     variables: tuple[Variable, ...]
+    source_axes: int = 0  # object axes of the table that an atom is read from
 
 
 class Program(Generic[_Value]):
@@ -137,9 +138,35 @@ class Program(Generic[_Value]):
             tables.append(step.compute(algebra, *[tables[operand] for operand in step.operands]))
         return tables
 
-    def count_cells(self, size: int) -> int:
-        """Entries of all tables together for one world of `size` objects."""
-        return sum(size ** len(step.variables) for step in self._steps)
+    def require_affordable(self, size: int, limit: int, *, keep_all: bool = False) -> None:
+        """Refuse what would take too much memory in one world of `size` objects.
+
+        Raises:
+            EvaluationLimitError: a table, or all that are needed at one time (with `keep_all`: all there are), would
+                have more than `limit` entries.
+        """
+        widest = size**self.widest
+        if widest > limit:
+            raise EvaluationLimitError(
+                f"a subformula with {self.widest} free variables needs {widest:,} table entries "
+                f"in a world of {size} objects; the limit is {limit:,}"
+            )
+        peak = self._count_peak_cells(size, keep_all)
+        if peak > limit:
+            raise EvaluationLimitError(
+                f"the formula needs tables of {peak:,} entries at a time in a world of {size} objects; "
+                f"the limit is {limit:,}"
+            )
+
+    def _count_peak_cells(self, size: int, keep_all: bool) -> int:
+        held = peak = 0
+        for i, step in enumerate(self._steps):
+            held += size ** len(step.variables)
+            peak = max(peak, held if step.operands else held + size**step.source_axes)
+            if not keep_all:
+                freed = [operand for operand in {*step.operands, i} if self._last_use[operand] == i]
+                held -= sum(size ** len(self._steps[operand].variables) for operand in freed)
+        return peak
 
     def number_of(self, formula: Formula) -> dict[int, int]:
         """For each node object of one of the formulas, by identity, the number of its step."""
@@ -208,13 +235,13 @@ _CONNECTIVES: dict[type[Formula], str] = {
 def _leaf(arguments: tuple[Variable, ...], table_of: Callable[[Algebra[_Value]], npt.NDArray[_Value]]) -> _Step[_Value]:
     """An atom or equality: its table with one axis a distinct variable, in alphabetical order."""
     if len(arguments) == 1:
-        return _Step(table_of, (), arguments)
+        return _Step(table_of, (), arguments, 1)
     first, second = arguments
     if first == second:
-        return _Step(lambda algebra: np.diagonal(table_of(algebra), axis1=1, axis2=2), (), (first,))
+        return _Step(lambda algebra: np.diagonal(table_of(algebra), axis1=1, axis2=2), (), (first,), 2)
     if first < second:
-        return _Step(table_of, (), (first, second))
-    return _Step(lambda algebra: table_of(algebra).swapaxes(1, 2), (), (second, first))
+        return _Step(table_of, (), (first, second), 2)
+    return _Step(lambda algebra: table_of(algebra).swapaxes(1, 2), (), (second, first), 2)
 
 
 def _axes(scope: tuple[Variable, ...], variables: tuple[Variable, ...]) -> tuple[slice | None, ...]:

@@ -6,7 +6,7 @@ Sound but not complete: a formula may be certain (`(or f (not f))`) where this f
 import numpy as np
 import numpy.typing as npt
 
-from induction.evaluation.bitset import require_affordable
+from induction.evaluation.bitset import MAX_TABLE_CELLS
 from induction.evaluation.program import Algebra, Program
 from induction.formula.syntax import Formula, PredicateName
 from induction.worlds.world import World
@@ -24,7 +24,7 @@ def evaluate(formula: Formula, world: World) -> Values:
         EvaluationLimitError, KeyError, ValueError: as `bitset.extensions`.
     """
     program: Program[np.int8] = Program([formula])
-    require_affordable(world.size, program.widest)
+    program.require_affordable(world.size, MAX_TABLE_CELLS)
     ((_, table),) = program.run(_Kleene(world))
     values: Values = table[0]
     return values

@@ -1,7 +1,7 @@
 """Equivalent formulas of a wanted shape. Each is compared with its source on all small worlds in the tests."""
 
 import itertools
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from induction.formula.metrics import free_variables
@@ -61,39 +61,42 @@ def to_nnf(formula: Formula) -> Formula:
     return forms[id(formula)][0]
 
 
-def to_alpha_canonical(formula: Formula) -> Formula:
+def to_alpha_canonical(formula: Formula, avoid: Iterable[str] = ()) -> Formula:
     """Bound variables renamed by nesting level (y, z, w, v, ...), so that alphabetic variants become equal.
 
     Free variables keep their names; a level takes the first name that is neither free in `formula` nor one of
-    its predicates.
+    its predicates nor in `avoid` (where other predicates of the signature could look like variables).
 
     Raises:
         FormulaTooLargeError: more than `MAX_TREE_NODES` AST nodes.
     """
-    names = _NamesByLevel(_names_to_avoid(formula))
+    names = _NamesByLevel(_names_taken(formula).union(avoid))
     return _rename_bound(formula, lambda scope_depth, _order: names[scope_depth])
 
 
-def to_renamed_apart(formula: Formula) -> Formula:
+def to_renamed_apart(formula: Formula, avoid: Iterable[str] = ()) -> Formula:
     """Every quantifier with a variable of its own, unlike any free one, named in order of appearance.
+
+    `avoid` as for `to_alpha_canonical`.
 
     Raises:
         FormulaTooLargeError: more than `MAX_TREE_NODES` AST nodes.
     """
-    names = _NamesByLevel(_names_to_avoid(formula))
+    names = _NamesByLevel(_names_taken(formula).union(avoid))
     return _rename_bound(formula, lambda _scope_depth, order: names[order])
 
 
-def to_prenex(formula: Formula) -> Formula:
+def to_prenex(formula: Formula, avoid: Iterable[str] = ()) -> Formula:
     """Quantifiers in front, over a quantifier-free matrix in negation normal form.
 
     The order of the prefix is a linear extension of the nesting with the fewest alternations, existential first
     where both beginnings do equally well. Domains are never empty, which is what makes pulling sound.
+    `avoid` as for `to_alpha_canonical`.
 
     Raises:
         FormulaTooLargeError: the negation normal form has more than `MAX_TREE_NODES` AST nodes.
     """
-    apart = to_renamed_apart(to_nnf(formula))
+    apart = to_renamed_apart(to_nnf(formula), avoid)
     roots, matrix = _quantifier_forest(apart)
     prefix = min((_prefix_starting_with(quantifier, roots) for quantifier in (Exists, ForAll)), key=_count_blocks)
     for quantifier, variable in reversed(prefix):
@@ -101,7 +104,7 @@ def to_prenex(formula: Formula) -> Formula:
     return matrix
 
 
-def _names_to_avoid(formula: Formula) -> frozenset[PredicateName | Variable]:
+def _names_taken(formula: Formula) -> frozenset[PredicateName | Variable]:
     predicates = {node.predicate for node in subformulas(formula) if isinstance(node, Atom)}
     return free_variables(formula) | predicates
 

@@ -130,7 +130,7 @@ class _Builder(lark.Transformer[Token, _Parsed]):
         if len(arguments) != arity:
             raise _error_at(
                 predicate,
-                f"{predicate} takes {_count(arity, 'argument')}, {len(arguments)} given",
+                f"{printable(predicate)} takes {_count(arity, 'argument')}, {len(arguments)} given",
                 expected=f"({predicate} {' '.join('xy'[:arity])})",
             )
         return Atom(str(predicate), tuple(map(str, arguments))), _occurrences(arguments)
@@ -187,12 +187,11 @@ def _require_free_variables(text: str, occurrences: dict[Variable, Token], free:
     stray = [token for variable, token in occurrences.items() if variable not in free]
     if stray:
         first = min(stray, key=lambda token: token.start_pos or 0)
-        suggestion = f"bind it with (exists {first} ...) or (forall {first} ...)"
+        name = printable(first)
+        suggestion = f"bind it with (exists {name} ...) or (forall {name} ...)"
         if re.fullmatch(r"[a-z][0-9]+", first):
             suggestion += "; objects cannot be named, there are no constants in the language"
-        raise _error_at(
-            first, f"variable {first!s} is free", expected=f"free variables: {named}", suggestion=suggestion
-        )
+        raise _error_at(first, f"variable {name} is free", expected=f"free variables: {named}", suggestion=suggestion)
     missing = sorted(set(free) - set(occurrences))
     if missing:
         start = len(text) - len(text.lstrip())
@@ -313,10 +312,14 @@ def _shown(word: str) -> str:
     return f"'{printable(word)}'"
 
 
+def _shown_words(*words: str) -> str:
+    return " ".join(printable(word) for word in words if word not in "()")
+
+
 def _expectation(wanted: set[str], signature: Signature) -> str:
     if "PREDICATE" in wanted:
         names = list(signature)
-        listed = ", ".join(names) if len(names) <= 8 else ", ".join(names[:7]) + f", … {len(names)} in all"
+        listed = ", ".join(names if len(names) <= 8 else [*names[:7], f"… {len(names)} in all"])
         return f"a predicate ({listed}), = or one of {' '.join(KEYWORDS)}"
     parts = []
     if "VARIABLE" in wanted:
@@ -376,7 +379,7 @@ def _suggestion(word: str, terminal: str, wanted: set[str], around: _Surrounding
             return f"write {meant} in front: ({meant} A B)"
         return f"put it in parentheses: ({meant} ...)"
     if terminal == "VARIABLE" and around.following[:1] == ["="]:
-        return f"write (= {word} {' '.join(around.following[1:2])})"
+        return f"write (= {_shown_words(word, *around.following[1:2])})"
     if "VARIABLE" in wanted and VARIABLE_PATTERN.fullmatch(word.lower()):
         return f"variables start with a lower-case letter: {printable(word.lower())}"
     return ""
@@ -396,7 +399,7 @@ def _head_suggestion(word: str, terminal: str, meant: str, around: _Surroundings
         operator = around.following[0]
         if operator in signature or _near_keyword(operator) == "=":
             prefix = operator if operator in signature else "="
-            return f"write ({prefix} {word} {' '.join(w for w in around.following[1:2] if w != ')')})"
+            return f"write ({prefix} {_shown_words(word, *around.following[1:2])})"
     if word == TARGET:
         return ""
     if word in _UNEQUAL:

@@ -22,7 +22,10 @@ FREE_VARIABLE: Variable = "x"
 
 KEYWORDS = ("not", "and", "or", "implies", "iff", "forall", "exists")
 VARIABLE_PATTERN = re.compile(r"[a-z][A-Za-z0-9_]*")
-PREDICATE_PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+PREDICATE_PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+
+MAX_COUNTED_NODES = 10**18
+"""AST sizes are exact up to here and stay here beyond: shared subformulas can double a size at every node."""
 
 MAX_TREE_NODES = 1_000_000
 """Largest AST size that is written out as text or walked as a tree."""
@@ -47,7 +50,8 @@ class Signature:
         for name, arity in pairs:
             if not isinstance(name, str) or not PREDICATE_PATTERN.fullmatch(name):
                 raise ValueError(
-                    f"{printable(str(name))!r} is not a predicate name (letters, digits and _, no digit first)"
+                    f"{printable(str(name))!r} is not a predicate name "
+                    "(up to 100 letters, digits and _, no digit first)"
                 )
             if name in KEYWORDS:
                 raise ValueError(f"{name!r} is a keyword of the language and cannot be a predicate")
@@ -57,10 +61,11 @@ class Signature:
                 raise ValueError(
                     f"predicate {printable(name)} has arity {printable(str(arity))}; predicates take 1 or 2 arguments"
                 )
-        self._arities: dict[PredicateName, int] = dict(pairs)
-        if len(self._arities) != len(pairs):
-            twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
-            raise ValueError(f"predicate {printable(twice)} is declared twice")
+        self._arities: dict[PredicateName, int] = {}
+        for name, arity in pairs:
+            if name in self._arities:
+                raise ValueError(f"predicate {name} is declared twice")
+            self._arities[name] = arity
 
     @property
     def unary(self) -> tuple[PredicateName, ...]:
@@ -109,8 +114,8 @@ class Formula:
     """A node of a first-order formula; instances belong to one of the nine subclasses below.
 
     Immutable, so subformulas may be shared. `ast_nodes` is the AST size of the benchmark: every predicate,
-    argument, connective, quantifier and bound variable counts one. Equality is structural (bound variables by
-    name); it, hashing, printing, copying and pickling do not recurse.
+    argument, connective, quantifier and bound variable counts one (up to `MAX_COUNTED_NODES`). Equality is
+    structural, bound variables by name; it, hashing, printing, copying and pickling do not recurse.
     """
 
     __slots__ = ("_hash", "ast_nodes")
@@ -127,7 +132,7 @@ class Formula:
             if not isinstance(child, Formula):
                 raise TypeError(f"{type(self).__name__} takes formulas, not {type(child).__name__}")
         self._set(
-            ast_nodes=own_nodes + sum(child.ast_nodes for child in self.children),
+            ast_nodes=min(MAX_COUNTED_NODES, own_nodes + sum(child.ast_nodes for child in self.children)),
             _hash=hash((type(self).__name__, self.label, *(child._hash for child in self.children))),
         )
 
@@ -402,7 +407,7 @@ def require_tree_size(formula: Formula, purpose: str) -> None:
         FormulaTooLargeError: the AST has more than `MAX_TREE_NODES` nodes.
     """
     if formula.ast_nodes > MAX_TREE_NODES:
-        size = f"{formula.ast_nodes:,}" if formula.ast_nodes < 10**18 else "more than 10^18"
+        size = f"{formula.ast_nodes:,}" if formula.ast_nodes < MAX_COUNTED_NODES else "10^18 or more"
         raise FormulaTooLargeError(
             f"{purpose} would take a formula of {size} AST nodes; the limit is {MAX_TREE_NODES:,}"
         )

@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from induction.evaluation.bitset import require_affordable
 from induction.evaluation.program import Algebra, Program
 from induction.formula.syntax import Formula, PredicateName
 from induction.grounding.circuit import FALSE, TRUE, Circuit, GroundAtom, Literals
 from induction.worlds.world import World
 
 MAX_CIRCUIT_CELLS = 2**22
-"""Most entries of a subformula's table of literals: objects to the power of its free variables."""
+"""Most entries of tables of literals at a time; a table has objects to the power of its free variables."""
 
 
 def ground(formula: Formula, world: World, circuit: Circuit) -> Literals:
@@ -24,7 +23,7 @@ def ground(formula: Formula, world: World, circuit: Circuit) -> Literals:
         ValueError: a free variable other than x.
     """
     program: Program[np.int64] = Program([formula])
-    require_affordable(world.size, program.widest, MAX_CIRCUIT_CELLS)
+    program.require_affordable(world.size, MAX_CIRCUIT_CELLS)
     ((_, table),) = program.run(_Wires(world, circuit))
     literals: Literals = table[0]
     return literals

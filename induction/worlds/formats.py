@@ -15,14 +15,16 @@ import yaml
 
 from induction.errors import InductionError, InstanceFormatError, UnknownNameError, printable
 from induction.worlds.instance import Instance
-from induction.worlds.records import instance_from_record, record_from_instance, record_id
-from induction.worlds.texts import display_name, parse_records, read_text
+from induction.worlds.records import instance_from_record, record_from_instance, record_id, unused_name
+from induction.worlds.texts import MAX_RECORDS, display_name, parse_records, read_text
 
 MAX_FILE_CELLS = 2**28
 """Most table entries of all instances of one file together."""
 
 MAX_FAULTY_RECORDS = 1_000
 """After so many faulty records the rest of a file is not looked at: it is no file of instances."""
+
+_LONGEST_COMPARED = 80  # similarity costs the product of the lengths
 
 _YAML_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
@@ -35,8 +37,13 @@ class InstanceFile:
     records: tuple[Any, ...]
 
     def ids(self) -> list[str]:
-        """The id of each record, in file order."""
-        return [record_id(record, position) for position, record in enumerate(self.records, start=1)]
+        """The id of each record, in file order; a record without one is called `record_<position>` or the like."""
+        given = [record_id(record) for record in self.records]
+        taken = set(given)
+        return [
+            unused_name(f"record_{position}", taken) if name is None else name
+            for position, name in enumerate(given, start=1)
+        ]
 
     def entries(self, ids: Collection[str] | None = None) -> Iterator[Instance | InstanceFormatError]:
         """Each record as an instance or, unraised, as the error that says what is wrong with it.
@@ -83,7 +90,7 @@ class InstanceFile:
         if earlier != position:
             raise InstanceFormatError(f"record {earlier} has the same id", file=self.name, place=place)
         try:
-            return instance_from_record(record, position)
+            return instance_from_record(record, name)
         except InstanceFormatError as error:
             raise error.within(file=self.name, place=place) from None
 
@@ -94,9 +101,11 @@ def _record_place(position: int, name: str) -> str:
 
 def _near(wanted: str, names: list[str]) -> str:
     names = list(dict.fromkeys(names))
-    close = difflib.get_close_matches(wanted[:200], names[:5_000], n=1)
-    if close:
-        return f"; did you mean {printable(close[0])}?"
+    if len(wanted) <= _LONGEST_COMPARED:
+        comparable = [name for name in names if len(name) <= _LONGEST_COMPARED]
+        close = difflib.get_close_matches(wanted, comparable[:2_000], n=1)
+        if close:
+            return f"; did you mean {printable(close[0])}?"
     return f"; it has {printable(', '.join(names[:5]), 200)}{', …' if len(names) > 5 else ''}"
 
 
@@ -112,6 +121,8 @@ def open_instances(path: str | os.PathLike[str]) -> InstanceFile:
     records = tuple(parse_records(text, name, file_suffix(path)))
     if not records:
         raise InstanceFormatError("holds no records", file=name)
+    if len(records) > MAX_RECORDS:
+        raise InstanceFormatError(f"holds {len(records):,} records; the limit is {MAX_RECORDS:,}", file=name)
     return InstanceFile(name, records)
 
 

@@ -88,6 +88,16 @@ class Instance:
         """The worlds set aside."""
         return self._named(self.test_ids)
 
+    def sides(self) -> dict[str, str]:
+        """The part each world plays, by name: "train", "YES", "NO", "test" or "unused"."""
+        yes = "YES" if self.regime is Regime.CI else "train"
+        return (
+            dict.fromkeys((world.name for world in self.worlds), "unused")
+            | dict.fromkeys(self.train_ids, yes)
+            | dict.fromkeys(self.no_ids, "NO")
+            | dict.fromkeys(self.test_ids, "test")
+        )
+
     @property
     def gold_ast(self) -> int | None:
         """AST size of the gold formula; None without one."""

@@ -1,12 +1,14 @@
 """One v1 record (plain dicts and lists) to an `Instance` and back.
 
 The format is `induction_benchmark_record_v1`. Reading is strict about facts (every atom and label is accounted
-for, or the record is refused with its place) and tolerant about form: `false` lists, ids, sizes and the hidden
-target may be missing, and fields this library does not interpret are carried along in `extra`.
+for, or the record is refused with its place) and tolerant about form: `false` lists, ids, sizes, whole tables and the
+hidden target may be missing, and fields this library does not interpret are carried along in `extra`. The world is
+closed: an atom or label in no list is false.
 """
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -16,13 +18,17 @@ from induction.formula.metrics import quantifier_depth
 from induction.formula.parsing import parse_formula
 from induction.formula.syntax import TARGET, Formula, Signature, to_sexpr
 from induction.worlds.instance import Instance, Regime
+from induction.worlds.texts import MAX_NESTING
 from induction.worlds.world import BoolArray, Element, World
 
 RECORD_SCHEMA = "induction_benchmark_record_v1"
 PROBLEM_SCHEMA = "fol-concept-synth-v1"
 
 MAX_INSTANCE_CELLS = 2**26
-"""Most table entries of one instance: the sum over worlds of n per unary and n * n per binary predicate."""
+"""Most table entries of one instance: n per unary and n * n per binary predicate, over all worlds.
+
+Each table counts as at least `_LEAST_CELLS`, which is about what it costs to have one at all.
+"""
 
 _BAND_FIELDS = {Regime.FULL_OBS: "ad_band", Regime.CI: "c_band", Regime.EC: "e_band"}
 _RECORD_FIELDS = {"instanceId", "task", "scenario", "problem", "problemDescription"}
@@ -39,44 +45,55 @@ _WORLD_FIELDS = {
     "splitLabel",
 }
 _LONGEST_NAME = 200
+_LEAST_CELLS = 500
 
 _Value = TypeVar("_Value")
 
 
-def record_id(record: Any, position: int) -> str:
-    """The id of the record at `position` (from 1); `record_<position>` where it has none."""
+def record_id(record: Any) -> str | None:
+    """The id that a record gives itself; None where it has none."""
     if isinstance(record, dict):
         for holder in (record, record.get("problem")):
             if isinstance(holder, dict) and isinstance(holder.get("instanceId"), str):
                 return str(holder["instanceId"])
-    return f"record_{position}"
+    return None
 
 
-def instance_from_record(record: Any, position: int = 1) -> Instance:
-    """The instance that a v1 record describes.
+def unused_name(name: str, taken: Collection[str | None]) -> str:
+    """`name`, with underscores behind it until it is none of `taken`."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def instance_from_record(record: Any, fallback_id: str = "record_1") -> Instance:
+    """The instance that a v1 record describes, called `fallback_id` if it does not say.
 
     Raises:
         InstanceFormatError: with the world and field at fault; the caller adds file and record.
     """
     fields = _mapping(record, "record")
     problem = _mapping(_required(fields, "problem"), "problem")
-    description = _mapping(fields.get("problemDescription") or {}, "problemDescription")
-    instance_id = _instance_id(fields, problem, position)
+    description = _optional_mapping(fields.get("problemDescription"), "problemDescription")
+    instance_id = _instance_id(fields, problem, fallback_id)
     regime = _regime(fields, problem)
     signature = _signature(problem)
     world_records = _sequence(_required(problem, "worlds", "problem.worlds"), "problem.worlds")
     if not world_records:
         raise InstanceFormatError("there are no worlds", place="problem.worlds")
     _require_affordable(world_records, signature)
+    given_names = {_given_world_name(world_record, i) for i, world_record in enumerate(world_records)}
     worlds, split_labels = [], {}
     for i, world_record in enumerate(world_records):
-        name = _world_name(world_record, i)
+        name = _given_world_name(world_record, i) or unused_name(f"world_{i}", given_names)
         world, label = _within(f"world {printable(name)}", _world, world_record, name, signature, regime)
         if world.name in split_labels:
             raise InstanceFormatError("the id is used by an earlier world too", place=f"world {printable(name)}")
         worlds.append(world)
         split_labels[world.name] = label
     roles = _roles(problem.get("task"), regime, split_labels)
+    in_use = {name for names in roles.values() for name in names} if regime is Regime.CI else set()
+    worlds = [_with_unused_label(world, split_labels[world.name], in_use) for world in worlds]
     gold, gold_description, target_extra = _hidden_target(description.get("hiddenTarget"), signature)
     return Instance(
         instance_id=instance_id,
@@ -146,6 +163,10 @@ def _mapping(value: Any, place: str) -> dict[str, Any]:
     return value
 
 
+def _optional_mapping(value: Any, place: str) -> dict[str, Any]:
+    return {} if value is None else _mapping(value, place)
+
+
 def _sequence(value: Any, place: str) -> list[Any]:
     if not isinstance(value, list):
         _fail(place, f"expected a list, found {_kind(value)}")
@@ -154,7 +175,7 @@ def _sequence(value: Any, place: str) -> list[Any]:
 
 def _text(value: Any, place: str) -> str:
     if not isinstance(value, str):
-        hint = f" (write '{value}' in quotes)" if isinstance(value, int | float) else ""
+        hint = f" (write '{printable(str(value))}' in quotes)" if isinstance(value, int | float) else ""
         _fail(place, f"expected text, found {_kind(value)}{hint}")
     return value
 
@@ -179,12 +200,12 @@ def _name(value: Any, place: str) -> str:
     return text
 
 
-def _instance_id(fields: Mapping[str, Any], problem: Mapping[str, Any], position: int) -> str:
+def _instance_id(fields: Mapping[str, Any], problem: Mapping[str, Any], fallback: str) -> str:
     given = [holder["instanceId"] for holder in (fields, problem) if holder.get("instanceId") is not None]
     names = [_name(value, "instanceId") for value in given]
     if len(set(names)) > 1:
         _fail("problem.instanceId", f"is {printable(names[1])}, but the record's is {printable(names[0])}")
-    return names[0] if names else record_id(fields, position)
+    return names[0] if names else fallback
 
 
 def _regime(fields: Mapping[str, Any], problem: Mapping[str, Any]) -> Regime:
@@ -237,7 +258,8 @@ def _require_affordable(world_records: Sequence[Any], signature: Signature) -> N
     for record in world_records:
         domain = record.get("domain") if isinstance(record, dict) else None
         size = len(domain) if isinstance(domain, list) else 0
-        cells += size * len(signature.unary) + size * size * len(signature.binary)
+        cells += max(_LEAST_CELLS, size) * len(signature.unary)
+        cells += max(_LEAST_CELLS, size * size) * len(signature.binary)
     if cells > MAX_INSTANCE_CELLS:
         _fail(
             "problem.worlds",
@@ -246,18 +268,25 @@ def _require_affordable(world_records: Sequence[Any], signature: Signature) -> N
         )
 
 
-def _world_name(record: Any, index: int) -> str:
+def _given_world_name(record: Any, index: int) -> str | None:
     if isinstance(record, dict) and record.get("worldId") is not None:
         return _name(record["worldId"], f"problem.worlds[{index}].worldId")
-    return f"world_{index}"
+    return None
+
+
+def _with_unused_label(world: World, label: bool | None, in_use: Collection[str]) -> World:
+    """`world`, its split label kept as an extra field where it does not say which side the world is on."""
+    if label is None or world.name in in_use:
+        return world
+    return replace(world, extra={**world.extra, "splitLabel": label})
 
 
 def _world(record: Any, name: str, signature: Signature, regime: Regime) -> tuple[World, bool | None]:
     fields = _mapping(record, "world")
     domain = _domain(fields)
     index = {element: i for i, element in enumerate(domain)}
-    tables = _mapping(fields.get("predicates") or {}, "predicates")
-    masks = _mapping(fields.get("unknownAtoms") or {}, "unknownAtoms")
+    tables = _optional_mapping(fields.get("predicates"), "predicates")
+    masks = _optional_mapping(fields.get("unknownAtoms"), "unknownAtoms")
     for place, holder in (("predicates", tables), ("unknownAtoms", masks)):
         for predicate in holder:
             if predicate == TARGET:
@@ -266,7 +295,9 @@ def _world(record: Any, name: str, signature: Signature, regime: Regime) -> tupl
                 _fail(f"{place}.{printable(predicate)}", "the predicate is not in the signature")
     true, unknown, extra_tables = {}, {}, {}
     for predicate, arity in signature.items():
-        entry = _mapping(tables.get(predicate) or {}, f"predicates.{predicate}")
+        entry = _optional_mapping(tables.get(predicate), f"predicates.{predicate}")
+        if predicate in tables:
+            _required(entry, "true", f"predicates.{predicate}.true")
         listed = _Listed(domain, index, arity)
         true[predicate] = listed.add(entry.get("true"), f"predicates.{predicate}.true")
         listed.add(entry.get("false"), f"predicates.{predicate}.false")
@@ -286,8 +317,7 @@ def _world(record: Any, name: str, signature: Signature, regime: Regime) -> tupl
     extra: dict[str, Any] = _uninterpreted(fields, _WORLD_FIELDS)
     extra |= {"predicates": extra_tables} if extra_tables else {}
     extra |= {"targetExtension": extra_target} if extra_target else {}
-    if regime is not Regime.CI and label is not None:
-        extra["splitLabel"] = label
+    _require_shallow(extra)
     mode = _optional_text(fields.get("observationMode"), "observationMode")
     return World(name, domain, signature, true, target, unknown, observation_mode=mode, extra=extra), label
 
@@ -305,7 +335,9 @@ def _domain(fields: Mapping[str, Any]) -> tuple[Element, ...]:
             _fail(f"domain[{i}]", f"{printable(name)} is listed twice")
         names[name] = i
     size = fields.get("domainSize")
-    if size is not None and (isinstance(size, bool) or size != len(names)):
+    if size is not None and (isinstance(size, bool) or not isinstance(size, int)):
+        _fail("domainSize", f"expected a whole number, found {_kind(size)}")
+    if size is not None and size != len(names):
         _fail("domainSize", f"is {printable(str(size))}, but domain lists {len(names)} objects")
     return tuple(names)
 
@@ -368,18 +400,20 @@ def _labels(
 
 def _roles(task: Any, regime: Regime, split_labels: Mapping[str, bool | None]) -> dict[str, tuple[str, ...]]:
     place = "problem.task"
-    fields = _mapping(task or {}, place)
+    fields = _optional_mapping(task, place)
     listed: dict[str, tuple[str, ...] | None] = {}
     for key in sorted(_TASK_FIELDS):
         if fields.get(key) is None:
             listed[key] = None
             continue
-        names = [_text(name, f"{place}.{key}[{i}]") for i, name in enumerate(_sequence(fields[key], f"{place}.{key}"))]
-        for i, name in enumerate(names):
+        names: dict[str, None] = {}
+        for i, value in enumerate(_sequence(fields[key], f"{place}.{key}")):
+            name = _text(value, f"{place}.{key}[{i}]")
             if name not in split_labels:
                 _fail(f"{place}.{key}[{i}]", f"there is no world {printable(name)}")
-            if name in names[:i]:
+            if name in names:
                 _fail(f"{place}.{key}[{i}]", f"world {printable(name)} is listed twice")
+            names[name] = None
         listed[key] = tuple(names)
     foreign = ("yesWorldIds", "noWorldIds") if regime is not Regime.CI else ("trainWorldIds", "testWorldIds")
     for key in foreign:
@@ -390,7 +424,7 @@ def _roles(task: Any, regime: Regime, split_labels: Mapping[str, bool | None]) -
     test = listed["testWorldIds"] or ()
     train = listed["trainWorldIds"]
     if train is None:
-        train = tuple(name for name in split_labels if name not in test)
+        train = tuple(name for name in split_labels if name not in set(test))
     both = set(train) & set(test)
     if both:
         _fail(f"{place}.testWorldIds", f"world {printable(min(both))} is a training world too")
@@ -429,12 +463,12 @@ def _ci_roles(
 
 def _hidden_target(value: Any, signature: Signature) -> tuple[Formula | None, str, dict[str, Any]]:
     place = "problemDescription.hiddenTarget"
-    fields = _mapping(value or {}, place)
+    fields = _optional_mapping(value, place)
     text = fields.get("formula")
-    extra = _uninterpreted(fields, {"formula", "description", "astSize", "quantifierDepth"})
     description = _optional_text(fields.get("description"), f"{place}.description")
     if text is None:
-        return None, description, extra
+        return None, description, _uninterpreted(fields, {"formula", "description"})
+    extra = _uninterpreted(fields, {"formula", "description", "astSize", "quantifierDepth"})
     try:
         gold = parse_formula(_text(text, f"{place}.formula"), signature)
     except (FormulaSyntaxError, FormulaTooLargeError) as error:
@@ -468,20 +502,41 @@ def _instance_extra(
     ):
         if holder.get(key) == usual:
             del holder[key]
+    signature_extra = _uninterpreted(problem["signature"], {"predicates"})
+    declared_extra = {
+        entry["name"]: _uninterpreted(entry, {"name", "arity"}) for entry in problem["signature"]["predicates"]
+    }
+    declared_extra = {name: inner for name, inner in declared_extra.items() if inner}
+    if declared_extra:
+        signature_extra["predicates"] = declared_extra
     nested = (
-        (problem_extra, "signature", _uninterpreted(_mapping(problem["signature"], "signature"), {"predicates"})),
+        (problem_extra, "signature", signature_extra),
         (problem_extra, "task", _uninterpreted(problem.get("task") or {}, _TASK_FIELDS)),
         (extra, "problem", problem_extra),
     )
     for holder, key, inner in nested:
         if inner:
             holder[key] = inner
-    description_extra = _uninterpreted(description, {"scenario", "hiddenTarget", _BAND_FIELDS[regime]})
+    description_extra = _uninterpreted(description, {"hiddenTarget", _BAND_FIELDS[regime]})
+    if description_extra.get("scenario") == regime.scenario:
+        del description_extra["scenario"]
     if target_extra:
         description_extra["hiddenTarget"] = dict(target_extra)
     if description_extra:
         extra["problemDescription"] = description_extra
+    _require_shallow(extra)
     return extra
+
+
+def _require_shallow(extra: Any) -> None:
+    """What is carried along uninterpreted must be writable again: refuse nesting beyond what files may have."""
+    pending = [(extra, 0)]
+    while pending:
+        value, depth = pending.pop()
+        if depth > MAX_NESTING - 8:
+            _fail("record", f"fields are nested more than {MAX_NESTING - 8} deep")
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        pending.extend((item, depth + 1) for item in inner)
 
 
 # --- writing ---
@@ -495,26 +550,27 @@ def _world_record(world: World, instance: Instance) -> dict[str, Any]:
         "observationMode": world.observation_mode,
         "predicates": {
             predicate: {
-                "true": _atom_names(world, world.true[predicate]),
-                "false": _atom_names(world, ~(world.true[predicate] | world.unknown[predicate])),
+                "true": atom_names(world, world.true[predicate]),
+                "false": atom_names(world, ~(world.true[predicate] | world.unknown[predicate])),
             }
             for predicate in world.signature
         },
         "targetExtension": {
-            "T_true": _atom_names(world, world.target),
-            "T_false": _atom_names(world, ~world.target),
+            "T_true": atom_names(world, world.target),
+            "T_false": atom_names(world, ~world.target),
         },
     }
     if instance.regime is Regime.EC:
         record["unknownAtoms"] = {
-            predicate: _atom_names(world, mask) for predicate, mask in world.unknown.items() if mask.any()
+            predicate: atom_names(world, mask) for predicate, mask in world.unknown.items() if mask.any()
         }
     if instance.regime is Regime.CI and world.name in (*instance.train_ids, *instance.no_ids):
         record["splitLabel"] = world.name in instance.train_ids
     return _merged(record, world.extra)
 
 
-def _atom_names(world: World, table: BoolArray) -> list[str]:
+def atom_names(world: World, table: BoolArray) -> list[str]:
+    """The atoms that are True in `table`, `bool[n]` or `bool[n, n]`, as a record lists them: `a0` or `(a0, a1)`."""
     if table.ndim == 1:
         return list(world.elements(table))
     return [f"({world.domain[i]}, {world.domain[j]})" for i, j in np.argwhere(table).tolist()]
@@ -540,8 +596,14 @@ def _target_record(instance: Instance) -> dict[str, Any]:
 
 
 def _merged(record: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """`record` with the fields of `extra` laid over it, mappings merged field by field."""
+    """`record` with the fields of `extra` laid over it, mappings merged field by field, named entries by name."""
     for key, value in extra.items():
         mine = record.get(key)
-        record[key] = _merged(mine, value) if isinstance(mine, dict) and isinstance(value, Mapping) else value
+        if isinstance(mine, dict) and isinstance(value, Mapping):
+            _merged(mine, value)
+        elif isinstance(mine, list) and isinstance(value, Mapping):
+            for entry in mine:
+                _merged(entry, value.get(entry["name"], {}))
+        else:
+            record[key] = value
     return record

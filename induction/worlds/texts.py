@@ -4,9 +4,11 @@ What comes back is made of dict, list, str, int, float, bool and None only. Noth
 sizes are bounded before memory is spent, and every fault is one `InstanceFormatError` with its place.
 """
 
+import collections
 import gzip
 import io
 import json
+import math
 import os
 import re
 import sys
@@ -17,13 +19,19 @@ from typing import Any, BinaryIO, NoReturn
 
 import yaml
 
-from induction.errors import InstanceFormatError, MissingFileError, printable
+from induction.errors import InductionError, InstanceFormatError, MissingFileError, printable
 
 MAX_FILE_BYTES = 128 * 2**20
-"""Largest file that is read, after decompression."""
+"""Largest file that is read, before and after decompression."""
 
-MAX_NODES = 10_000_000
-"""Most values in one YAML file, aliases counted as often as they are used."""
+MAX_NODES = 4_000_000
+"""Most values in one file, estimated before reading by its commas, brackets and lines."""
+
+MAX_RECORDS = 100_000
+"""Most records in one file."""
+
+MAX_BROKEN_LINES = 1_000
+"""After so many broken lines the rest of a file of JSON lines is not read."""
 
 MAX_ALIASED_NODES = 1_000_000
 """Most values in one YAML file that are there by alias; each costs its writer nothing and us as much as any."""
@@ -41,7 +49,7 @@ _YAML_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _YAML_CONSTANTS = dict.fromkeys(("", "~", "null", "Null", "NULL")) | {
     word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")
 }
-_YAML_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,30})")
+_YAML_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,4000})")  # Python refuses to read many more digits
 _YAML_FLOAT = re.compile(r"[-+]?[0-9]{1,30}\.[0-9]{0,30}([eE][-+][0-9]{1,3})?")
 _YAML_TAG_PREFIX = "tag:yaml.org,2002:"
 
@@ -56,11 +64,13 @@ def read_text(path: str | os.PathLike[str]) -> str:
     name = display_name(path)
     try:
         if os.fspath(path) == STANDARD_INPUT:
+            if sys.stdin is None:
+                raise MissingFileError(name, "is closed")
             return _decode(_read_bounded(sys.stdin.buffer, name), name)
         with Path(path).open("rb") as stream:
             return _decode(_read_bounded(stream, name), name)
     except (OSError, ValueError) as error:
-        if isinstance(error, InstanceFormatError):
+        if isinstance(error, InductionError):
             raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise MissingFileError(path, reason) from None
@@ -73,7 +83,7 @@ def display_name(path: str | os.PathLike[str]) -> str:
 
 def _read_bounded(stream: BinaryIO, name: str) -> bytes:
     head = stream.read(2)
-    raw: Any = _Prefixed(head, stream)
+    raw: Any = _Prefixed(head, stream, name)
     compressed = head == b"\x1f\x8b"
     source: Any = gzip.GzipFile(fileobj=io.BufferedReader(raw)) if compressed else raw
     content = bytearray()
@@ -83,28 +93,38 @@ def _read_bounded(stream: BinaryIO, name: str) -> bytes:
                 raise InstanceFormatError("is binary, not text (it holds a NUL byte)", file=name)
             content += chunk
             if len(content) > MAX_FILE_BYTES:
-                raise InstanceFormatError(
-                    f"is larger than {MAX_FILE_BYTES // 2**20} MiB{' when decompressed' if compressed else ''}",
-                    file=name,
-                )
+                raise _too_large(name, " when decompressed" if compressed else "")
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise InstanceFormatError("is a broken gzip file", file=name) from None
     return bytes(content)
 
 
-class _Prefixed(io.RawIOBase):
-    """A stream that begins with bytes already taken from it, so that pipes can be looked into."""
+def _too_large(name: str, when: str) -> InstanceFormatError:
+    return InstanceFormatError(f"is larger than {MAX_FILE_BYTES // 2**20} MiB{when}", file=name)
 
-    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+
+class _Prefixed(io.RawIOBase):
+    """A bounded stream that begins with bytes already taken from it, so that pipes can be looked into.
+
+    The bound is for compressed streams that go on for ever without yielding anything.
+    """
+
+    def __init__(self, head: bytes, rest: BinaryIO, name: str) -> None:
         self._head = head
         self._rest = rest
+        self._name = name
+        self._taken = 0
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
         head, self._head = self._head, b""
-        return head or self._rest.read(size)
+        data = head or self._rest.read(size)
+        self._taken += len(data)
+        if self._taken > MAX_FILE_BYTES + _CHUNK_BYTES:
+            raise _too_large(self._name, "")
+        return data
 
     def readinto(self, buffer: Any) -> int:
         data = self.read(len(buffer))
@@ -134,6 +154,8 @@ def parse_records(text: str, name: str, suffix: str = "") -> Iterator[Any]:
     start = text.lstrip()[:1]
     if not start:
         raise InstanceFormatError("is empty", file=name)
+    if sum(map(text.count, ",[{\n")) > MAX_NODES:
+        raise InstanceFormatError(f"holds more than {MAX_NODES:,} values or lines", file=name)
     if suffix in (".yaml", ".yml") or (suffix not in (".json", ".jsonl") and start not in "{["):
         for document in load_yaml(text, name):
             yield from document if isinstance(document, list) else [document]
@@ -149,12 +171,17 @@ def parse_records(text: str, name: str, suffix: str = "") -> Iterator[Any]:
 
 
 def _parse_json_lines(text: str, name: str) -> Iterator[Any]:
+    broken = 0
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
                 yield load_json(line, name, first_line=number)
             except InstanceFormatError as error:
                 yield error
+                broken += 1
+                if broken == MAX_BROKEN_LINES:
+                    yield InstanceFormatError(f"{broken:,} broken lines; the rest is not read", file=name)
+                    return
 
 
 class _FurtherJsonError(InstanceFormatError):
@@ -164,7 +191,7 @@ class _FurtherJsonError(InstanceFormatError):
 def load_json(text: str, name: str, first_line: int = 1) -> Any:
     """One JSON value. Raises InstanceFormatError: broken JSON, a repeated key, NaN, or nesting beyond bounds."""
     try:
-        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_constant)
+        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         kind = _FurtherJsonError if error.msg == "Extra data" and text.lstrip()[:1] == "{" else InstanceFormatError
         raise kind(
@@ -182,10 +209,16 @@ def load_json(text: str, name: str, first_line: int = 1) -> Any:
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) != len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in keys if keys.count(key) > 1)
+        repeated, _ = collections.Counter(key for key, _ in pairs).most_common(1)[0]
         raise ValueError(f"key '{printable(repeated)}' comes twice in one object")
     return mapping
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise ValueError(f"number {printable(digits)} is out of range")
+    return value
 
 
 def _no_constant(word: str) -> NoReturn:
@@ -261,6 +294,8 @@ class _YamlBuilder:
                 self._add(event, value, nodes, None)
             case yaml.DocumentStartEvent():
                 self._anchored.clear()
+                if len(self.documents) >= MAX_RECORDS:
+                    self._fail(event, f"more than {MAX_RECORDS:,} documents")
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         self._refuse_tag(event, ("str", "int", "float", "bool", "null"))
@@ -284,8 +319,6 @@ class _YamlBuilder:
             return
         collection = self._open[-1]
         collection.nodes += nodes
-        if collection.nodes > MAX_NODES:
-            self._fail(event, f"more than {MAX_NODES:,} values")
         if isinstance(collection.value, list):
             collection.value.append(value)
         elif collection.key is None:
@@ -308,6 +341,6 @@ def _plain_value(text: str) -> Any:
         return _YAML_CONSTANTS[text]
     if _YAML_INTEGER.fullmatch(text):
         return int(text)
-    if _YAML_FLOAT.fullmatch(text):
+    if _YAML_FLOAT.fullmatch(text) and not math.isinf(float(text)):
         return float(text)
     return text

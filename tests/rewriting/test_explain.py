@@ -140,7 +140,10 @@ WORLD = World(
 
 
 def _shape(steps):
-    return [(s.level, str(s.claim.formula), s.claim.holds, s.element, [(g.elements, str(g.part)) for g in s.groups]) for s in steps]
+    return [
+        (s.level, str(s.claim.formula), s.claim.holds, s.element, [(g.elements, str(g.part)) for g in s.groups])
+        for s in steps
+    ]
 
 
 def test_witness():

@@ -152,7 +152,7 @@ def test_missing_parts():
     assert instance_from_record(changed(("problem", "task"), ...)).train_ids == ("w0", "w1", "w2")
     only_test = changed(("problem", "task"), {"testWorldIds": ["w2"]})
     assert instance_from_record(only_test).train_ids == ("w0", "w1")
-    assert instance_from_record(changed(("instanceId",), ...), 7).instance_id == "record_7"
+    assert instance_from_record(changed(("instanceId",), ...), "record_7").instance_id == "record_7"
     nameless = changed(("problem", "task"), ...)
     del nameless["problem"]["worlds"][1]["worldId"]
     assert instance_from_record(nameless).train_ids == ("w0", "world_1", "w2")

@@ -1,0 +1,1 @@
+"""Pictures. Plotting libraries are imported when something is drawn, not before."""
