@@ -72,6 +72,32 @@ def contrastive() -> Instance:
     )
 
 
+def partly_observed() -> Instance:
+    """Objects in P with an R-successor in Q, where a third of the binary atoms is unknown."""
+    gold = parse_formula("(and (P x) (exists y (and (R x y) (Q y))))")
+    rng = np.random.default_rng(3)
+    worlds: list[World] = []
+    while len(worlds) < 3:
+        whole = sample_world(rng, OBJECTS, name=f"train_{len(worlds)}")
+        target = bitset.extensions([gold], [whole])[0][0]
+        unknown = {predicate: rng.random((OBJECTS, OBJECTS)) < 0.3 for predicate in ("R", "S")}
+        true = {name: table & ~unknown[name] if name in unknown else table for name, table in whole.true.items()}
+        world = replace(whole, true=true, unknown=unknown, target=target, observation_mode="partial")
+        # Worth asking: some label is not there yet when the unknown atoms are false.
+        if 1 <= target.sum() < OBJECTS and (bitset.extensions([gold], [world])[0][0] != target).any():
+            worlds.append(world)
+    return Instance(
+        instance_id="example_ec",
+        regime=Regime.EC,
+        signature=DEFAULT_SIGNATURE,
+        worlds=tuple(worlds),
+        train_ids=tuple(world.name for world in worlds),
+        gold=gold,
+        gold_description="x is P and has an R-successor that is Q",
+        band="core",
+    )
+
+
 if __name__ == "__main__":
     output = Path(sys.argv[1]) if len(sys.argv) > 1 else OUTPUT
-    write_instances(output, [full_obs(), contrastive()])
+    write_instances(output, [full_obs(), contrastive(), partly_observed()])

@@ -235,14 +235,9 @@ def _draw_legend(figure: Any, panels: Sequence[Panel]) -> None:
     if unknown:
         entries.append(Line2D([], [], label="unknown (its relation's style)", **_line(0, False)))
     with_formula = any(panel.extension is not None for panel in panels)
-    kinds = [
-        (True, True, "T, found"),
-        (False, False, "not T"),
-        (True, False, "T, missed"),
-        (False, True, "false alarm"),
-    ]
-    if not with_formula:
-        kinds = [(True, True, "T"), (False, False, "not T")]
+    kinds = [(True, True, "T"), (False, False, "not T")]
+    if with_formula:
+        kinds = [(True, True, "hit"), (True, False, "miss"), (False, True, "false alarm"), (False, False, "neither")]
     for labelled, held, label in kinds:
         entries.append(
             Line2D(
@@ -257,7 +252,7 @@ def _draw_legend(figure: Any, panels: Sequence[Panel]) -> None:
                 label=label,
             )
         )
-    columns = max(2, min(len(entries), int(figure.get_figwidth() / 1.7)))
+    columns = max(2, min(len(entries), int(figure.get_figwidth() / 1.5)))
     figure.legend(
         handles=entries,
         loc="lower center",
