@@ -5,8 +5,6 @@ sizes are bounded before memory is spent, and every fault is one `InstanceFormat
 """
 
 import collections
-import gzip
-import io
 import json
 import math
 import os
@@ -23,6 +21,9 @@ from induction.errors import InductionError, InstanceFormatError, MissingFileErr
 
 MAX_FILE_BYTES = 128 * 2**20
 """Largest file that is read, before and after decompression."""
+
+MAX_GZIP_MEMBERS = 4_000
+"""Most compressed parts in one file; block-wise compressors make one of each 64 KiB."""
 
 MAX_NODES = 4_000_000
 """Most values in one file, estimated before reading by its commas, brackets and lines."""
@@ -82,54 +83,54 @@ def display_name(path: str | os.PathLike[str]) -> str:
 
 
 def _read_bounded(stream: BinaryIO, name: str) -> bytes:
-    head = stream.read(2)
-    raw: Any = _Prefixed(head, stream, name)
-    compressed = head == b"\x1f\x8b"
-    source: Any = gzip.GzipFile(fileobj=io.BufferedReader(raw)) if compressed else raw
+    first = stream.read(_CHUNK_BYTES)
+    compressed = first[:2] == b"\x1f\x8b"
+    raw = _raw_chunks(first, stream, name)
     content = bytearray()
-    try:
-        while chunk := source.read(_CHUNK_BYTES):
-            if b"\0" in chunk:
-                raise InstanceFormatError("is binary, not text (it holds a NUL byte)", file=name)
-            content += chunk
-            if len(content) > MAX_FILE_BYTES:
-                raise _too_large(name, " when decompressed" if compressed else "")
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise InstanceFormatError("is a broken gzip file", file=name) from None
+    for chunk in _decompressed(raw, name) if compressed else raw:
+        if b"\0" in chunk:
+            raise InstanceFormatError("is binary, not text (it holds a NUL byte)", file=name)
+        content += chunk
+        if len(content) > MAX_FILE_BYTES:
+            raise _too_large(name, " when decompressed" if compressed else "")
     return bytes(content)
+
+
+def _raw_chunks(first: bytes, stream: BinaryIO, name: str) -> Iterator[bytes]:
+    """The bytes of a stream, bounded: a compressed one could go on for ever without yielding anything."""
+    chunk, taken = first, 0
+    while chunk:
+        taken += len(chunk)
+        if taken > MAX_FILE_BYTES:
+            raise _too_large(name, "")
+        yield chunk
+        chunk = stream.read(_CHUNK_BYTES)
+
+
+def _decompressed(raw: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """The content of gzip members one after another, in pieces of bounded size."""
+    member, members = zlib.decompressobj(wbits=31), 1
+    try:
+        for chunk in raw:
+            rest = chunk
+            while rest:
+                if member.eof:
+                    rest = rest.lstrip(b"\0")  # members may be padded
+                    if not rest:
+                        break
+                    member, members = zlib.decompressobj(wbits=31), members + 1
+                    if members > MAX_GZIP_MEMBERS:
+                        raise InstanceFormatError(f"has more than {MAX_GZIP_MEMBERS:,} gzip members", file=name)
+                yield member.decompress(rest, _CHUNK_BYTES)
+                rest = member.unused_data if member.eof else member.unconsumed_tail
+    except zlib.error:
+        raise InstanceFormatError("is a broken gzip file", file=name) from None
+    if not member.eof:
+        raise InstanceFormatError("is a broken gzip file (it ends too soon)", file=name)
 
 
 def _too_large(name: str, when: str) -> InstanceFormatError:
     return InstanceFormatError(f"is larger than {MAX_FILE_BYTES // 2**20} MiB{when}", file=name)
-
-
-class _Prefixed(io.RawIOBase):
-    """A bounded stream that begins with bytes already taken from it, so that pipes can be looked into.
-
-    The bound is for compressed streams that go on for ever without yielding anything.
-    """
-
-    def __init__(self, head: bytes, rest: BinaryIO, name: str) -> None:
-        self._head = head
-        self._rest = rest
-        self._name = name
-        self._taken = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        head, self._head = self._head, b""
-        data = head or self._rest.read(size)
-        self._taken += len(data)
-        if self._taken > MAX_FILE_BYTES + _CHUNK_BYTES:
-            raise _too_large(self._name, "")
-        return data
-
-    def readinto(self, buffer: Any) -> int:
-        data = self.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def _decode(content: bytes, name: str) -> str:

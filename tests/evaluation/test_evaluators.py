@@ -12,6 +12,7 @@ from induction.formula import parse_formula
 from induction.formula.sampling import sample_formula
 from induction.formula.syntax import And, Atom, Equal, Exists, ForAll, Iff, Implies, Not, Or, Signature
 from induction.worlds.sampling import sample_world
+from induction.worlds.world import World
 
 
 def _truth(formula, world, value):
@@ -136,6 +137,21 @@ def test_limits_are_errors_not_hangs():
         nine = f"(exists y{i} {nine})"
     with pytest.raises(EvaluationLimitError, match=r"9 free variables needs .* the limit is"):
         bitset.extensions([parse_formula(nine)], [world])
+
+
+def test_memory_is_bounded_in_sum_and_not_only_per_table():
+    world = sample_world(np.random.default_rng(1), 100)
+    parts = " ".join(f"(or (R {a} {b}) (or (S {b} {c}) (R {c} {a})))" for a, b, c in ["xyz", "yzx", "zxy", "xzy"] * 45)
+    wide = parse_formula(f"(exists y (exists z (or {parts})))")
+    (row,) = bitset.extensions([wide], [world])  # equal parts are computed once
+    assert len(row) == 1
+    big = sample_world(np.random.default_rng(1), 500)
+    distinct = " ".join(f"(or (R x y) (or (S y z) {'(not ' * i}(R z x){')' * i}))" for i in range(4))
+    with pytest.raises(EvaluationLimitError, match=r"tables of .* entries at a time"):
+        bitset.extensions([parse_formula(f"(exists y (exists z (and {distinct})))")], [big])
+    huge = World("w", tuple(f"a{i}" for i in range(20_000)), Signature({"P": 1}), {}, np.zeros(20_000, dtype=bool))
+    with pytest.raises(EvaluationLimitError, match="entries at a time"):
+        bitset.extensions([parse_formula("(and (P x) (= x x))", huge.signature)], [huge])
 
 
 def test_misuse_is_told():

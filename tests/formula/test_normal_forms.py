@@ -137,3 +137,10 @@ def test_prenex_examples(text, prenex):
 def test_alpha_names_avoid_predicates_and_free_variables():
     formula = parse_formula("(exists a (and (y a) (R a z)))", Signature({"y": 1, "R": 2}), free=None)
     assert to_sexpr(to_alpha_canonical(formula)) == "(exists w (and (y w) (R w z)))"
+
+
+def test_names_avoid_other_predicates_of_the_signature():
+    signature = Signature({"P": 1, "y": 1, "w": 2})
+    formula = parse_formula("(exists v (and (P v) (exists u (and (P u) (P x)))))", signature)
+    for form in (to_alpha_canonical, to_renamed_apart, to_prenex):
+        assert parse_formula(to_sexpr(form(formula, signature)), signature).ast_nodes == formula.ast_nodes

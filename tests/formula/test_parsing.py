@@ -88,6 +88,23 @@ def test_large_rubbish_ends_in_an_error(text):
         parse_formula(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(x = \x1b[31mred)",
+        "(y R \x1b]0;pwn\a)",
+        "(" + "x" * 100_000 + " = y)",
+        "(" + "Z" * 100_000 + " x)",
+        "(R x " + "y" * 100_000 + ")",
+    ],
+)
+def test_messages_are_safe_and_short(text):
+    with pytest.raises(FormulaSyntaxError) as caught:
+        parse_formula(text)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 500
+
+
 def _never_crashes(text: str) -> None:
     try:
         formula = parse_formula(text, free=None)

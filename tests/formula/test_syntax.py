@@ -100,6 +100,14 @@ def test_nested_iff_has_a_small_nnf_but_no_text():
         to_sexpr(nnf)
 
 
+def test_deeply_nested_iff_is_quick_to_refuse():
+    """The normal form's size doubles at each of 20,000 levels; nothing may count that far."""
+    formula = parse_formula("(iff (P x) " * DEEP + "(Q x)" + ")" * DEEP)
+    assert normal_forms.to_nnf(formula).ast_nodes == MAX_COUNTED_NODES
+    with pytest.raises(FormulaTooLargeError):
+        normal_forms.to_prenex(formula)
+
+
 DEEP_TEXTS = {
     "not": "(not " * DEEP + "(P x)" + ")" * DEEP,
     "right": "(and (P x) " * DEEP + "(P x)" + ")" * DEEP,

@@ -259,6 +259,13 @@ FAULTS = [
     (changed((*W0, "unknownAtoms"), {"R": ["(a, b)"]}, ec_record), ("unknownAtoms.R", "listed in predicates.R.true")),
     (changed((*W0, "unknownAtoms"), {"R": ["(a, a)"]}, ec_record), ("unknownAtoms.R", "listed in predicates.R.false")),
     (changed((*W0, "unknownAtoms"), {"Z": []}, ec_record), ("unknownAtoms.Z", "not in the signature")),
+    (changed((*W0, "predicates"), []), ("predicates", "expected a mapping, found a list")),
+    (changed((*W0, "predicates", "P"), []), ("predicates.P", "expected a mapping, found a list")),
+    (changed((*W0, "predicates", "P"), {"True": ["a"]}), ("predicates.P.true", "is missing")),
+    (changed((*W0, "unknownAtoms"), []), ("unknownAtoms", "expected a mapping")),
+    (changed((*W0, "domainSize"), "2"), ("domainSize", "expected a whole number, found text")),
+    (changed(("problem", "task"), []), ("problem.task", "expected a mapping")),
+    (changed(("problemDescription", "hiddenTarget"), False), ("hiddenTarget", "expected a mapping, found a boolean")),
     ([], ("expected a mapping, found a list",)),
     ("text", ("expected a mapping, found text",)),
     (None, ("expected a mapping, found nothing",)),
@@ -306,6 +313,9 @@ def test_fields_that_are_not_interpreted_survive(tmp_path):
     record["problem"]["task"]["hint"] = 1
     record["problem"]["backgroundAxioms"] = ["(forall x (P x))"]
     record["problem"]["signature"]["sorts"] = ["thing"]
+    record["problem"]["signature"]["predicates"][0]["meaning"] = "is prime"
+    record["problem"]["signature"]["predicates"][2]["meaning"] = "the target"
+    record["problem"]["worlds"][0]["splitLabel"] = True
     record["problem"]["worlds"][0]["weather"] = "fine"
     record["problem"]["worlds"][0]["predicates"]["R"]["colour"] = "red"
     record["problem"]["worlds"][0]["targetExtension"]["by"] = "hand"
@@ -322,6 +332,37 @@ def test_fields_that_are_not_interpreted_survive(tmp_path):
         return whole == part
 
     assert contains(written, record)
+
+
+def test_more_fields_that_survive():
+    ci = ci_record(yesWorldIds=["w0"], noWorldIds=["w2"])
+    written = record_from_instance(instance_from_record(copy.deepcopy(ci)))
+    assert [world["splitLabel"] for world in written["problem"]["worlds"]] == [True, True, False]
+    goldless = changed(("problemDescription", "hiddenTarget"), {"astSize": 5, "quantifierDepth": 1})
+    written = record_from_instance(instance_from_record(goldless))
+    assert written["problemDescription"]["hiddenTarget"] == {"astSize": 5, "quantifierDepth": 1}
+    odd = changed(("problemDescription", "scenario"), "adversarial")
+    assert record_from_instance(instance_from_record(odd))["problemDescription"]["scenario"] == "adversarial"
+
+
+def test_large_numbers_survive_every_form(tmp_path):
+    record = base_record() | {"big": 10**40, "small": -0.25, "text": "10" * 30}
+    instance = instance_from_record(record)
+    for name in NAMES[:4]:
+        write_instances(tmp_path / name, [instance])
+        assert read_instances(tmp_path / name) == [instance]
+
+
+def test_made_up_names_avoid_given_ones(tmp_path):
+    path = tmp_path / "f.json"
+    nameless = base_record()
+    del nameless["instanceId"]
+    path.write_text(json.dumps([base_record() | {"instanceId": "record_2"}, nameless]))
+    assert [instance.instance_id for instance in read_instances(path)] == ["record_2", "record_2_"]
+    record = changed(("problem", "task"), ...)
+    del record["problem"]["worlds"][0]["worldId"]
+    record["problem"]["worlds"][1]["worldId"] = "world_0"
+    assert instance_from_record(record).train_ids == ("world_0_", "world_0", "w2")
 
 
 def test_yaml_text_stays_text():
