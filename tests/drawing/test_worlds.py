@@ -21,7 +21,7 @@ from induction.worlds.sampling import sample_world
 
 PROJECT = Path(__file__).resolve().parents[2]
 EXAMPLES = PROJECT / "data" / "examples" / "examples.yaml"
-GOLDENS = PROJECT / "tests" / "golden"
+GOLDENS = PROJECT / "tests" / "golden" / "drawing"
 SVG = "{http://www.w3.org/2000/svg}"
 CASES = {
     "example_fullobs": "(exists y (R x y))",
