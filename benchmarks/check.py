@@ -218,6 +218,8 @@ def main() -> None:
     print(text)
     if options.output:
         options.output.write_text(text + "\n")
+    if results["evaluators"]["disagreements"]:
+        raise SystemExit("the evaluators disagree")
 
 
 if __name__ == "__main__":

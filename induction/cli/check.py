@@ -43,16 +43,17 @@ def command(
         str | None, typer.Option("--object", help="With --why: the object; by default the first that is wrong.")
     ] = None,
     reference: Annotated[
-        bool, typer.Option("--reference", help="Decide with the naive reference evaluator instead (slow).")
+        bool, typer.Option("--reference", help="Decide FullObs and CI with the naive reference evaluator (slow).")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
     r"""Check formulas against the worlds of an instance file.
 
     Without --id every instance is checked, and the exit code is 0 only if the formula is valid on all of them.
-    Rows of a JSONL file may name their instance (instanceId); the formula is looked for in extractedFormula,
-    formula, response and rawResponse, the answer of a model, and repaired where a parenthesis is all that is wrong
-    (which is said). A text there that holds no formula is a wrong answer, not an error.
+    A file of formulas has one a line (# and ; begin comments) or JSONL rows. A row may name its instance
+    (instanceId); its formula is looked for in extractedFormula, formula, response, rawResponse and text, the answer
+    of a model, and repaired where a parenthesis is all that is wrong (which is said). A text there that holds no
+    formula is a wrong answer, not an error.
 
     \b
     Examples:
@@ -71,8 +72,10 @@ def command(
     instances, faults, known_ids = inputs.load_instances(file, instance_id)
     row_faults += _unknown_instances(candidates, known_ids, formulas)
     alone = formulas is None and len(instances) == 1
+    if why and formulas is not None:
+        raise UsageError("--why takes one formula; it does not go with --formulas")
     if why and not alone:
-        raise UsageError("--why takes one formula and one instance; choose it with --id")
+        raise UsageError("--why takes one instance; choose it with --id")
     results = _check_all(instances, candidates, use_reference=reference, strict=formulas is None, alone=alone)
     if not results and not faults and not row_faults:
         raise UsageError(f"{printable(formulas or '', 200)}: no row is for an instance asked for")
@@ -204,22 +207,23 @@ def _check_instance(
             continue
         verdict = next(decided)
         if isinstance(verdict, InductionError):
-            undecided = isinstance(verdict, BudgetExhaustedError)
-            results.append(Result(instance, reading, None, str(verdict), undecided=undecided))
+            results.append(Result(instance, reading, None, str(verdict), undecided=True))
         else:
-            confirmed = use_reference or (alone and _confirm(verdict, instance))
+            confirmed = (alone or use_reference) and _confirm(verdict, instance, known=use_reference)
             results.append(Result(instance, reading, verdict, confirmed=confirmed))
     return results
 
 
-def _confirm(verdict: "Verdict", instance: "Instance") -> bool:
-    """Whether the naive evaluator confirmed the verdict; False where that would take too long."""
+def _confirm(verdict: "Verdict", instance: "Instance", *, known: bool) -> bool:
+    """Whether the naive evaluator confirmed the verdict (`known`: gave it); False where that would take too long."""
     from induction.evaluation.reference import bound_steps
     from induction.grounding.check import check
     from induction.worlds.instance import Regime
 
     if instance.regime is Regime.EC:
-        return verdict.valid  # a completion is always re-checked; that there is none is Z3's word
+        return verdict.valid  # a completion is always re-checked; that there is none is not
+    if known:
+        return True
     worlds = (*instance.train_worlds, *instance.no_worlds)
     if sum(bound_steps(verdict.formula, world.size) for world in worlds) > _CONFIRMED_UP_TO_STEPS:
         return False

@@ -1,6 +1,5 @@
 """`induction info`: what an instance file holds."""
 
-import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,7 +38,7 @@ def command(
                 "ids": [instance.instance_id for instance in instances],
             }
         )
-    else:
+    elif instances:
         _print_file(file, instances)
     inputs.report_faults(faults)
     return 2 if faults else 0
@@ -70,12 +69,14 @@ def _group_facts(regime: str, band: str, members: Sequence["Instance"]) -> dict[
 
 
 def _range(values: Sequence[int]) -> dict[str, float]:
+    import statistics
+
     return {"min": min(values), "median": statistics.median(values), "max": max(values)}
 
 
 def _mean_density(worlds: Sequence["World"], arity: int) -> float | None:
     densities = [w.density(p) for w in worlds for p in (w.signature.unary if arity == 1 else w.signature.binary)]
-    return round(statistics.fmean(densities), 4) if densities else None
+    return round(sum(densities) / len(densities), 4) if densities else None
 
 
 def _labelled_share(worlds: Sequence["World"]) -> float:

@@ -106,7 +106,7 @@ def load_instances(
     """The instances of `file` (or those with the given ids), the faults of records that are none, and all ids.
 
     Raises:
-        InductionError: the file as a whole cannot be read, an id is unknown, or every record is at fault.
+        InductionError: the file as a whole cannot be read, an id is unknown, or there is one record and it is at fault.
     """
     from induction.worlds.formats import open_instances
 

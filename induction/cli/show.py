@@ -1,6 +1,7 @@
 """`induction show`: the worlds of an instance, as a picture or as text."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -74,31 +75,41 @@ def _chosen(instance: "Instance", names: Sequence[str] | None) -> "list[World]":
     return [by_name[name] for name in names] if names else list(instance.worlds)
 
 
-def _marked(formula: "Formula | None", instance: "Instance", world: "World") -> "tuple[World, BoolArray | None]":
-    """The world to show, and of which objects the formula holds in it."""
+@dataclass(frozen=True)
+class _Marked:
+    """A world to show and, with a formula, of which objects it holds (`bool[n]`); `note` says what was assumed."""
+
+    world: "World"
+    extension: "BoolArray | None" = None
+    note: str = ""
+
+
+def _marked(formula: "Formula | None", instance: "Instance", world: "World") -> _Marked:
     from induction.evaluation import bitset
     from induction.grounding.completion import complete
     from induction.worlds.instance import Regime
 
     if formula is None:
-        return world, None
+        return _Marked(world)
+    shown, note = world, ""
     if instance.regime is Regime.EC:
         completed = complete(formula, world).completed
-        if completed is not None:
-            ((extension,),) = bitset.extensions([formula], [completed])
-            return world, extension
-    ((extension,),) = bitset.extensions([formula], [world])
-    return world, extension
+        note = "unknown atoms false: no completion matches" if completed is None else "in a completion that matches"
+        shown = completed or world
+    ((extension,),) = bitset.extensions([formula], [shown])
+    return _Marked(world, extension, note)
 
 
-def _draw(
-    path: str, form: str, heading: str, instance: "Instance", marked: "Sequence[tuple[World, BoolArray | None]]"
-) -> None:
+def _title(instance: "Instance", marked: _Marked) -> str:
+    note = f"; {marked.note}" if marked.note else ""
+    return f"{marked.world.name} ({instance.sides()[marked.world.name]}{note})"
+
+
+def _draw(path: str, form: str, heading: str, instance: "Instance", marked: Sequence[_Marked]) -> None:
     from induction.drawing.worlds import Panel, draw
     from induction.worlds.formats import write_whole
 
-    sides = instance.sides()
-    panels = [Panel(world, f"{world.name} ({sides[world.name]})", extension) for world, extension in marked]
+    panels = [Panel(one.world, _title(instance, one), one.extension) for one in marked]
     write_whole(path, draw(panels, heading, form))
 
 
@@ -110,13 +121,13 @@ def _mark(labelled: bool, held: bool | None) -> str:
     return "FALSE ALARM" if held else "-"
 
 
-def _print_worlds(heading: str, instance: "Instance", marked: "Sequence[tuple[World, BoolArray | None]]") -> None:
+def _print_worlds(heading: str, instance: "Instance", marked: Sequence[_Marked]) -> None:
     from induction.cli import output
 
     print(printable(heading, 2_000))
-    sides = instance.sides()
     unary, binary = instance.signature.unary, instance.signature.binary
-    for world, extension in marked:
+    for one in marked:
+        world, extension = one.world, one.extension
         title = "T" if extension is None else "formula"
         rows = []
         for element, name in enumerate(world.domain):
@@ -129,9 +140,9 @@ def _print_worlds(heading: str, instance: "Instance", marked: "Sequence[tuple[Wo
                     *(_successors(world, relation, element) for relation in binary),
                 )
             )
-        print(f"\n{world.name} ({sides[world.name]})")
-        output.print_table(("object", title, "holds", *(f"{name} to" for name in binary)), rows)
-    if any(world.count_unknown() for world, _ in marked):
+        print(f"\n{_title(instance, one)}")
+        output.print_table(("object", title, "unary", *(f"{name} to" for name in binary)), rows)
+    if any(one.world.count_unknown() for one in marked):
         print("\n?: unknown")
 
 
@@ -146,9 +157,7 @@ def _successors(world: "World", relation: str, element: int) -> str:
     return " ".join((*known, *(f"{name}?" for name in unknown))) or "-"
 
 
-def _as_json(
-    instance: "Instance", marked: "Sequence[tuple[World, BoolArray | None]]", picture: str | None
-) -> dict[str, Any]:
+def _as_json(instance: "Instance", marked: Sequence[_Marked], picture: str | None) -> dict[str, Any]:
     from induction.worlds.records import atom_names
 
     sides = instance.sides()
@@ -158,14 +167,15 @@ def _as_json(
         "picture": picture,
         "worlds": [
             {
-                "worldId": world.name,
-                "side": sides[world.name],
-                "domain": list(world.domain),
-                "true": {name: atom_names(world, table) for name, table in world.true.items()},
-                "unknown": {name: atom_names(world, mask) for name, mask in world.unknown.items() if mask.any()},
-                "labelled": list(world.elements(world.target)),
-                "holds": None if extension is None else list(world.elements(extension)),
+                "worldId": one.world.name,
+                "side": sides[one.world.name],
+                "domain": list(one.world.domain),
+                "true": {name: atom_names(one.world, table) for name, table in one.world.true.items()},
+                "unknown": {p: atom_names(one.world, mask) for p, mask in one.world.unknown.items() if mask.any()},
+                "labelled": list(one.world.elements(one.world.target)),
+                "holds": None if one.extension is None else list(one.world.elements(one.extension)),
+                "note": one.note or None,
             }
-            for world, extension in marked
+            for one in marked
         ],
     }

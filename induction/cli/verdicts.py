@@ -2,23 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from induction.cli import output
 from induction.cli.inputs import Candidate
 from induction.errors import InductionError, UnknownNameError, printable
+from induction.evaluation.bitset import TruthTables
 from induction.evaluation.verdict import GOLD_MARGINS, Completion, Verdict, WorldVerdict
 from induction.formula.answers import Answer
 from induction.formula.metrics import free_variables, quantifier_depth
 from induction.formula.printing import to_unicode
-from induction.formula.syntax import Atom, Equal, Exists, Formula, Quantified, to_sexpr
+from induction.formula.syntax import FREE_VARIABLE, Atom, Equal, Exists, Formula, Quantified, to_sexpr
+from induction.rewriting.explain import MAX_STEPS, Claim, Step, explain
 from induction.worlds.instance import Instance, Regime
+from induction.worlds.records import atom_names
 from induction.worlds.world import Element, World
-
-if TYPE_CHECKING:
-    from induction.rewriting.explain import Claim, Step
 
 _LONGEST_FORMULA_SHOWN = 48
 
@@ -62,7 +60,7 @@ class Reason:
     world: World
     element: int
     holds: bool
-    steps: "Sequence[Step]"
+    steps: Sequence[Step]
     note: str
 
 
@@ -72,8 +70,6 @@ def reason_for(verdict: Verdict, instance: Instance, world_name: str | None, ele
     Raises:
         UnknownNameError: no such world among those checked, or no such object in it.
     """
-    from induction.rewriting.explain import explain
-
     reports = {report.world: report for report in verdict.worlds}
     if world_name is None:
         world_name = next((world.world for world in verdict.failed_worlds), verdict.worlds[0].world)
@@ -93,21 +89,16 @@ def reason_for(verdict: Verdict, instance: Instance, world_name: str | None, ele
     if report.completion is not None:
         completed = report.completion.completed
         note = "in the completion found" if completed is not None else "with every unknown atom false"
-        nothing = {name: np.zeros_like(table) for name, table in world.true.items()}
-        world = completed if completed is not None else world.completed(nothing)
+        world = completed or world  # explaining takes unknown atoms for false
     element = world.domain.index(element_name)
     steps = explain(verdict.formula, world, element)
-    from induction.evaluation import reference
-
-    return Reason(world, element, reference.holds(verdict.formula, world, element), steps, note)
+    holds = TruthTables(verdict.formula, world).holds(verdict.formula, {FREE_VARIABLE: element})
+    return Reason(world, element, holds, steps, note)
 
 
 def _objects_at_fault(report: WorldVerdict) -> tuple[Element, ...]:
     conflict = report.completion.conflict if report.completion is not None else ()
     return (*report.false_positives, *report.false_negatives, *conflict)
-
-
-# --- for people ---
 
 
 def print_detail(result: Result) -> None:
@@ -150,13 +141,12 @@ def print_summary(results: Sequence[Result]) -> None:
         place = (result.reading.candidate.place,) if several else ()
         rows.append((*place, result.instance.instance_id, word, size, delta, failed))
     place_heading = ("formula",) if several else ()
-    headings = (*place_heading, "instance", "verdict", "AST", "gold", "failed")
-    output.print_table(headings, rows, numeric=("AST", "gold"), unbroken=("formula", "verdict"))
+    headings = (*place_heading, "instance", "verdict", "AST", "to gold", "failed")
+    output.print_table(headings, rows, numeric=("AST", "to gold"), unbroken=("formula", "verdict"))
     valid = sum(result.valid for result in results)
     repaired = sum(result.valid and bool(result.repairs) for result in results)
     repaired_part = f" ({repaired} of them repaired)" if repaired else ""
-    print(f"\n{valid} of {output.plural(len(results), 'verdict')} valid{repaired_part}")
-    print("gold: AST size against the recorded formula's")
+    print(f"\n{valid} of {len(results):,} valid{repaired_part}; to gold: AST size less the recorded formula's")
 
 
 def print_reason(reason: Reason) -> None:
@@ -175,9 +165,11 @@ def print_reason(reason: Reason) -> None:
             output.print_indented(
                 step.level + 2, f"{variable} = {names}: {_shortened(group.part)} {_word(group.holds)}"
             )
+    if len(reason.steps) >= MAX_STEPS:
+        print(f"  … and so on: a trace ends after {MAX_STEPS} steps")
 
 
-def _step_line(step: "Step", world: World) -> str:
+def _step_line(step: Step, world: World) -> str:
     claim = step.claim
     where = _assignment_text(claim, world)
     text = f"{_shortened(claim.formula)} {_word(claim.holds)}{f' for {where}' if where else ''}"
@@ -195,12 +187,12 @@ def _step_line(step: "Step", world: World) -> str:
     return text
 
 
-def _quantified(claim: "Claim") -> Quantified:
+def _quantified(claim: Claim) -> Quantified:
     assert isinstance(claim.formula, Quantified)
     return claim.formula
 
 
-def _assignment_text(claim: "Claim", world: World) -> str:
+def _assignment_text(claim: Claim, world: World) -> str:
     free = free_variables(claim.formula)
     return ", ".join(f"{v} = {world.domain[e]}" for v, e in claim.assignment.items() if v in free)
 
@@ -317,13 +309,8 @@ def _true_atoms(completion: Completion | None, world: World) -> dict[str, list[s
     """By predicate, the unknown atoms of `world` that are true in the completion, as files write atoms."""
     if completion is None or completion.completed is None:
         return {}
-    from induction.worlds.records import atom_names
-
     made = {name: completion.completed.true[name] & mask for name, mask in world.unknown.items()}
     return {name: atom_names(world, table) for name, table in made.items() if table.any()}
-
-
-# --- for programs ---
 
 
 def as_json(

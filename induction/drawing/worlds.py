@@ -59,7 +59,9 @@ def draw(panels: Sequence[Panel], heading: str, form: str) -> bytes:
 
     # A canvas of its own, so that no window system, and no state of a caller's plots, is touched.
     settings: dict[Any, Any] = {"svg.hashsalt": "induction", "svg.fonttype": "none", "font.family": "DejaVu Sans"}
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # the user's own settings are for the user's own plots
+        matplotlib.rcParams.update(settings)
         figure = _sheet(panels, heading)
         buffer = io.BytesIO()
         metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[form]

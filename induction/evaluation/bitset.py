@@ -15,7 +15,7 @@ from induction.worlds.world import BoolArray, World
 MAX_TABLE_CELLS = 2**27
 """Most table entries for one world at a time; a table has objects to the power of its free variables."""
 
-_CELLS_AT_ONCE = 2**20  # worlds are taken together while their tables stay about this large (cache, memory)
+_CELLS_AT_ONCE = 2**22  # worlds are taken together while their tables stay about this large (cache, memory)
 
 
 def extensions(formulas: Sequence[Formula], worlds: Sequence[World]) -> list[list[BoolArray]]:
@@ -33,9 +33,7 @@ def extensions(formulas: Sequence[Formula], worlds: Sequence[World]) -> list[lis
     result: list[list[BoolArray]] = [[np.empty(0, dtype=np.bool_)] * len(worlds) for _ in formulas]
     # Worlds of like size together, so that padding stays small.
     order = sorted(range(len(worlds)), key=lambda w: worlds[w].size)
-    if worlds:
-        program.require_affordable(worlds[order[-1]].size, MAX_TABLE_CELLS)
-    for chunk in _chunks(order, worlds, program.widest):
+    for chunk in _chunks(order, worlds, program):
         algebra = _Truth([worlds[w] for w in chunk])
         for f, table in program.run(algebra):
             for row, w in enumerate(chunk):
@@ -67,10 +65,10 @@ class TruthTables:
         return bool(self._tables[number][place])
 
 
-def _chunks(order: list[int], worlds: Sequence[World], widest: int) -> Iterator[list[int]]:
+def _chunks(order: list[int], worlds: Sequence[World], program: Program[np.bool_]) -> Iterator[list[int]]:
     chunk: list[int] = []
     for w in order:
-        cells = worlds[w].size ** widest
+        cells = program.require_affordable(worlds[w].size, MAX_TABLE_CELLS)
         if chunk and (len(chunk) + 1) * cells > _CELLS_AT_ONCE:
             yield chunk
             chunk = []

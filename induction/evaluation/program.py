@@ -138,8 +138,8 @@ class Program(Generic[_Value]):
             tables.append(step.compute(algebra, *[tables[operand] for operand in step.operands]))
         return tables
 
-    def require_affordable(self, size: int, limit: int, *, keep_all: bool = False) -> None:
-        """Refuse what would take too much memory in one world of `size` objects.
+    def require_affordable(self, size: int, limit: int, *, keep_all: bool = False) -> int:
+        """The most table entries needed at one time in one world of `size` objects.
 
         Raises:
             EvaluationLimitError: a table, or all that are needed at one time (with `keep_all`: all there are), would
@@ -157,6 +157,7 @@ class Program(Generic[_Value]):
                 f"the formula needs tables of {peak:,} entries at a time in a world of {size} objects; "
                 f"the limit is {limit:,}"
             )
+        return peak
 
     def _count_peak_cells(self, size: int, keep_all: bool) -> int:
         held = peak = 0

@@ -92,9 +92,6 @@ def read_answer(answer: str | None, signature: Signature = DEFAULT_SIGNATURE) ->
     )
 
 
-# --- where the formula stands ---
-
-
 def _from_json(answer: str, signature: Signature) -> Answer | None:
     values = [fields["formula"] for fields in _json_objects(answer) if "formula" in fields]
     found = "JSON"
@@ -140,7 +137,9 @@ def _from_bare_formula(answer: str, signature: Signature) -> Answer | None:
         return None
     if any(isinstance(item, Token) and item.type == "WORD" for item in _expressions(answer)):
         return None  # prose that begins with a parenthesis
-    return replace(_read_formula(answer, signature), found="whole text", candidates=1)
+    # Of several formulas without a word between them the first is read, as the release's "balanced prefix" does.
+    different = {answer[one.start : one.end] for one in _candidates(answer, signature)}
+    return replace(_read_formula(answer, signature), found="whole text", candidates=max(1, len(different)))
 
 
 def _from_prose(answer: str, signature: Signature) -> Answer | None:
@@ -158,9 +157,6 @@ def _from_prose(answer: str, signature: Signature) -> Answer | None:
                 return result
             second_best = second_best or result
     return second_best
-
-
-# --- from a text meant as a formula to the formula ---
 
 
 def _read_formula(text: str, signature: Signature) -> Answer:
@@ -225,9 +221,6 @@ def _without_unary_connectives(expression: "_Expression", repairs: list[str]) ->
     if dropped:
         repairs.append(f"unary_connective:{dropped}")
     return " ".join(pieces)
-
-
-# --- parentheses ---
 
 
 @dataclass(frozen=True, eq=False)

@@ -204,9 +204,6 @@ def _require_free_variables(text: str, occurrences: dict[Variable, Token], free:
         )
 
 
-# --- what went wrong ---
-
-
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 

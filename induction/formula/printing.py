@@ -118,7 +118,7 @@ def to_unicode(formula: Formula) -> str:
 def to_latex(formula: Formula) -> str:
     r"""LaTeX for math mode, as `to_unicode` sets it: `\exists y\, (R(x, y) \land P(y))`.
 
-    Names of more than one letter are set upright.
+    Names of more than one letter are set as one italic word.
 
     Raises:
         FormulaTooLargeError: more than `MAX_TREE_NODES` AST nodes.

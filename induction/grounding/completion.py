@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from induction.errors import BudgetExhaustedError, EvaluationLimitError
 from induction.evaluation import bitset, reference, three_valued
 from induction.evaluation.verdict import Completion
 from induction.formula.syntax import Formula
@@ -89,8 +90,15 @@ class _Question:
         """What to say where no completion matches; `impossible` marks labels already known to be out of reach."""
         target = self._world.target
         reached = (self._low == target) | (self._high == target)
+        proven = bool(impossible.any())
         for element in np.flatnonzero(~reached & ~impossible).tolist():
-            impossible[element] = self._solver.meet([element]) is None
+            try:
+                impossible[element] = self._solver.meet([element]) is None
+            except (BudgetExhaustedError, EvaluationLimitError):
+                if not proven:
+                    raise
+                decided_by += ", other objects not looked into"
+                break
         if impossible.any():
             return self._report(decided_by, impossible=impossible)
         conflict = tuple(self._world.domain[element] for element in self._solver.conflict())

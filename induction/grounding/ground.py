@@ -15,7 +15,8 @@ def ground(formula: Formula, world: World, circuit: Circuit) -> Literals:
     """`int64[n]`: for each object as x, the literal of `circuit` that says whether `formula` holds of it.
 
     Quantifiers are unrolled over the objects; known atoms and equality are constants and fold away, unknown atoms
-    become inputs. Worlds that share object numbers and unknown atoms share gates.
+    become inputs, named by predicate and object numbers: ground two worlds into one circuit only if their unknown
+    atoms of one name are the same facts.
 
     Raises:
         EvaluationLimitError: a table beyond `MAX_CIRCUIT_CELLS`, or a circuit beyond its limit.
@@ -49,14 +50,14 @@ class _Wires(Algebra[np.int64]):
 
     def predicate(self, name: PredicateName) -> Literals:
         if name not in self._predicates:
-            literals = np.where(self._world.true[name], TRUE, FALSE)
+            literals = np.where(self._world.true[name], np.int64(TRUE), np.int64(FALSE))
             for place in np.argwhere(self._world.unknown[name]).tolist():
                 literals[tuple(place)] = self._circuit.input((name, tuple(place)))
             self._predicates[name] = literals[None]
         return self._predicates[name]
 
     def equality(self) -> Literals:
-        return np.where(np.eye(self.size, dtype=np.bool_), TRUE, FALSE)[None]
+        return np.where(np.eye(self.size, dtype=np.bool_), np.int64(TRUE), np.int64(FALSE))[None]
 
     def negation(self, operand: Literals) -> Literals:
         return operand ^ 1

@@ -50,11 +50,16 @@ class DemandSolver:
         }
 
     def conflict(self) -> list[int]:
-        """Demands that cannot be met together though any one of them left out can; all demands must conflict.
+        """Demands that cannot be met together though any one of them left out can.
 
         Deletion from Z3's unsatisfiable core, so minimal, though not always the smallest.
+
+        Raises:
+            BudgetExhaustedError: Z3 gave up within its resource limit.
+            ValueError: all demands can be met together.
         """
-        assert self.meet(range(self._number)) is None
+        if self.meet(range(self._number)) is not None:
+            raise ValueError("the demands do not conflict")
         names = {str(literal) for literal in self._solver.unsat_core()}
         core = [i for i in range(self._number) if f"demand{i}" in names]
         for i in list(core):

@@ -75,8 +75,9 @@ class Step:
 def explain(formula: Formula, world: World, element: int) -> list[Step]:
     """Why `formula` holds or fails of object number `element` of `world`; unknown atoms count as false.
 
-    Of several reasons the shortest to state is given: an atom before a compound part, the first object before
-    others. Negations are passed through, and chains of one connective are taken as a whole. At most `MAX_STEPS`.
+    Of several reasons one is given: an atom before a compound part, else the first; the first object before others.
+    Where a compound part rules out several objects alike, it is explained for the first of them. Negations are passed
+    through, and chains of one connective are taken as a whole. The trace ends after `MAX_STEPS`.
 
     Raises:
         EvaluationLimitError: the world is too large to tabulate the formula.
@@ -103,10 +104,9 @@ class _Explainer:
         claim = Claim(formula, assignment, holds)
         if isinstance(formula, Quantified):
             yield self._quantifier(formula, claim, level)
-        elif isinstance(formula, Atom | Equal):
-            self._steps.append(Step(level, claim))
-        else:
-            self._steps.append(Step(level, claim))
+            return
+        self._steps.append(Step(level, claim))
+        if not isinstance(formula, Atom | Equal):
             for part in self._reasons(formula, assignment, holds):
                 yield self.walk(part, assignment, level + 1)
 

@@ -155,15 +155,15 @@ def write_instances(path: str | os.PathLike[str], instances: Iterable[Instance])
     suffix = file_suffix(path)
     try:
         if suffix == ".jsonl":
-            text = "".join(json.dumps(record) + "\n" for record in records)
+            text = "".join(json.dumps(record, allow_nan=False) + "\n" for record in records)
         elif suffix == ".json":
-            text = json.dumps(records, indent=1) + "\n"
+            text = json.dumps(records, indent=1, allow_nan=False) + "\n"
         elif suffix in (".yaml", ".yml"):
             text = yaml.dump(records, Dumper=_unaliased(_YAML_DUMPER), sort_keys=False, allow_unicode=True, width=120)
         else:
             raise InductionError(f"{display_name(path)}: write to a name ending in .yaml, .json or .jsonl (or .gz)")
         content = text.encode()
-    except (UnicodeEncodeError, yaml.YAMLError) as error:
+    except (TypeError, ValueError, yaml.YAMLError) as error:
         raise InductionError(f"{display_name(path)}: cannot be written: {printable(str(error), 200)}") from None
     write_whole(path, content)
 

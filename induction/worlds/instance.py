@@ -36,6 +36,9 @@ class Instance:
     to miss (CI only), `test_ids` those set aside. Names are unique and each id names a world. `gold` is the
     recorded formula, None where the file holds none. `band` is the record's difficulty band, "" if unknown.
     `extra` holds, nested as in the record, every field this library does not interpret.
+
+    Raises:
+        ValueError: anything of this does not hold, or there is no world to match.
     """
 
     instance_id: str
@@ -56,6 +59,10 @@ class Instance:
         by_name = {world.name: world for world in self.worlds}
         if len(by_name) != len(self.worlds):
             raise ValueError(f"instance {self.instance_id} has two worlds of one name")
+        if any(world.signature != self.signature for world in self.worlds):
+            raise ValueError(f"instance {self.instance_id} has a world over another signature")
+        if self.no_ids and self.regime is not Regime.CI:
+            raise ValueError(f"instance {self.instance_id} has NO worlds, which only CI has")
         for name in (*self.train_ids, *self.no_ids, *self.test_ids):
             if name not in by_name:
                 raise ValueError(f"instance {self.instance_id} has no world {name}")

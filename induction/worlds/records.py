@@ -138,9 +138,6 @@ def record_from_instance(instance: Instance) -> dict[str, Any]:
     return _merged(record, instance.extra)
 
 
-# --- reading ---
-
-
 def _fail(place: str, problem: str) -> NoReturn:
     raise InstanceFormatError(problem, place=place)
 
@@ -537,9 +534,6 @@ def _require_shallow(extra: Any) -> None:
             _fail("record", f"fields are nested more than {MAX_NESTING - 8} deep")
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
         pending.extend((item, depth + 1) for item in inner)
-
-
-# --- writing ---
 
 
 def _world_record(world: World, instance: Instance) -> dict[str, Any]:

@@ -38,7 +38,7 @@ MAX_ALIASED_NODES = 1_000_000
 """Most values in one YAML file that are there by alias; each costs its writer nothing and us as much as any."""
 
 MAX_NESTING = 64
-"""Deepest nesting of lists and mappings in a file."""
+"""Deepest nesting of lists and mappings in YAML, and in fields that are carried along."""
 
 STANDARD_INPUT = "-"
 
@@ -234,7 +234,8 @@ def load_yaml(text: str, name: str) -> list[Any]:
 
     Raises:
         InstanceFormatError: broken YAML, a tag beyond YAML's plain ones, a repeated or merge key, an alias of a
-            value inside itself, nesting beyond `MAX_NESTING`, or more than `MAX_NODES` values.
+            value inside itself, nesting beyond `MAX_NESTING`, aliases of more than `MAX_ALIASED_NODES` values, or more
+            than `MAX_RECORDS` documents.
     """
     builder = _YamlBuilder(name)
     try:

@@ -178,6 +178,17 @@ def test_work_is_bounded():
         complete(formula, world, resource_limit=2_000)
 
 
+def test_a_proven_no_survives_a_diagnosis_that_runs_out():
+    """Three-valued evaluation has refuted the world; that Z3 cannot say more about other objects changes nothing."""
+    signature = Signature({"P": 1, "R": 2})
+    world = World("w", ("a", "b"), signature, {"P": [0, 1]}, [1, 1], {"R": [[1, 1], [1, 1]]})
+    formula = parse_formula("(and (P x) (exists y (iff (R x y) (not (R y x)))))", signature)
+    found = complete(formula, world, resource_limit=1)
+    assert found.failure == "local_impossible"
+    assert found.positives_unachievable == ("a",)
+    assert "not looked into" in found.decided_by
+
+
 def test_gold_of_the_released_instance(real_data):
     from induction.worlds import read_instances
 
