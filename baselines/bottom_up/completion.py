@@ -1,0 +1,122 @@
+"""Smallest formulas for EC: candidates in order of size, each decided exactly.
+
+Formulas are told apart on sampled completions of the worlds, which is enough to find answers but not to prove that a
+smaller one was not merged with another. The bound is claimed only where the sample is every completion there is.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from induction.baselines.bottom_up.ordering import best_of_each_meaning, renamed_apart
+
+from induction.budget import Meter, Outcome, OutOfMemoryError, OutOfTimeError
+from induction.enumeration.classes import SMALLEST, ClassTables
+from induction.enumeration.layout import Fragment, Layout
+from induction.errors import BudgetExhaustedError
+from induction.evaluation import three_valued
+from induction.formula.metrics import free_variables
+from induction.formula.syntax import FREE_VARIABLE, Formula
+from induction.grounding.check import check
+from induction.search import Progress, SearchOptions, SearchResult
+from induction.worlds.instance import Instance
+from induction.worlds.world import BoolArray, World
+
+_MOST_COMPLETIONS = 24
+_SEED = 7
+
+
+def search_completions(
+    instance: Instance,
+    fragment: Fragment,
+    meter: Meter,
+    options: SearchOptions,
+    report: Callable[[Progress], None],
+) -> SearchResult:
+    """The smallest formulas found for which each training world has a completion."""
+    samples = [completions(world) for world in instance.train_worlds]
+    covers_all = all(complete for _, complete in samples)
+    layout = Layout([world for worlds, _ in samples for world in worlds])
+    size, none_below, answers, undecided = SMALLEST, SMALLEST, list[Formula](), False
+
+    def tick() -> None:
+        meter.check(tables.bytes)
+        classes = sum(layer.count for layer in tables.layers)
+        report(Progress(size, classes, answers[0] if answers else None, none_below if covers_all else 0))
+
+    tables = ClassTables(layout, fragment, tick=tick)
+    try:
+        for size in range(SMALLEST, options.max_ast + 1):
+            for formula in _formulas_of_size(tables, size):
+                tick()
+                try:
+                    if _may_fit(formula, instance) and check(formula, instance).valid:
+                        answers.append(formula)
+                except BudgetExhaustedError:
+                    undecided = True
+                if len(answers) >= 4 * options.solutions:
+                    break
+            if answers:
+                outcome = Outcome.SOLVED
+                break
+            none_below = size + 1
+        else:
+            outcome = Outcome.EXHAUSTED
+    except OutOfTimeError:
+        outcome = Outcome.TIMED_OUT
+    except (OutOfMemoryError, MemoryError):
+        outcome = Outcome.OUT_OF_MEMORY
+    except KeyboardInterrupt:
+        outcome = Outcome.UNKNOWN
+    best = best_of_each_meaning(answers, instance.signature)[: max(1, options.solutions)]
+    proven = none_below if covers_all and not undecided else 0
+    unproven = "formulas were told apart on sampled completions, so smaller ones are not ruled out"
+    return SearchResult(
+        instance_id=instance.instance_id,
+        search="bottom-up",
+        outcome=outcome,
+        formulas=tuple(renamed_apart(best, instance.signature)),
+        none_below=proven,
+        fragment=str(fragment),
+        diagnosis=""
+        if proven
+        else "formulas were told apart on sampled completions, so smaller ones are not ruled out",
+        statistics={"sizeReached": size, "completions": [len(worlds) for worlds, _ in samples]},
+    )
+
+
+def completions(world: World) -> tuple[list[World], bool]:
+    """All completions of a world if they are few, else the extremes and a sample; and whether it is all."""
+    places = [(p, tuple(place)) for p, mask in world.unknown.items() for place in np.argwhere(mask).tolist()]
+    choices: Iterator[Sequence[bool]]
+    if 2 ** len(places) <= _MOST_COMPLETIONS:
+        choices, everything = itertools.product((False, True), repeat=len(places)), True
+    else:
+        rng = np.random.default_rng(_SEED)
+        rows = rng.random((_MOST_COMPLETIONS, len(places))) < 0.5
+        rows[0], rows[1] = False, True
+        choices, everything = iter(rows.tolist()), False
+    result = []
+    for values in choices:
+        tables: dict[str, BoolArray] = {name: table.copy() for name, table in world.true.items()}
+        for (predicate, place), value in zip(places, values, strict=True):
+            tables[predicate][place] = value
+        result.append(world.completed(tables))
+    return result, everything
+
+
+def _formulas_of_size(tables: ClassTables, size: int) -> Iterator[Formula]:
+    tables.build(1, size)
+    for entry in tables.entries(1, size):
+        formula = tables.formula(1, entry.index)
+        if free_variables(formula) == {FREE_VARIABLE}:
+            yield formula
+
+
+def _may_fit(formula: Formula, instance: Instance) -> bool:
+    """False only if three-valued evaluation already shows a label out of reach."""
+    for world in instance.train_worlds:
+        values = three_valued.evaluate(formula, world)
+        if np.where(world.target, values == three_valued.FALSE, values == three_valued.TRUE).any():
+            return False
+    return True

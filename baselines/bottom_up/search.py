@@ -1,0 +1,279 @@
+"""The bottom-up search for FullObs and CI, and its plainer form for EC.
+
+For each AST size in turn it is decided whether any formula of that size fits, so the first answer is a smallest one
+and proven so. A quick answer of any size comes first, so that there is something to show when time runs out.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from induction.baselines.bottom_up.completion import search_completions
+from induction.baselines.bottom_up.ordering import best_of_each_meaning, fresh_worlds, renamed_apart
+
+from induction.budget import Budget, Meter, Outcome, OutOfMemoryError, OutOfTimeError
+from induction.enumeration.classes import SMALLEST, ClassTables
+from induction.enumeration.fitting import Fitter, Question, fitting_by_size
+from induction.enumeration.layout import Fragment, Layout
+from induction.enumeration.shortcuts import case_split, relation_algebra
+from induction.enumeration.types import object_types
+from induction.evaluation.verdict import check
+from induction.formula.metrics import free_variables
+from induction.formula.syntax import FREE_VARIABLE, And, Atom, Equal, Formula, Not, Or
+from induction.search import Progress, SearchOptions, SearchResult
+from induction.worlds.instance import Instance, Regime
+from induction.worlds.world import World
+
+_RELATION_ALGEBRA_BEFORE = 19  # sizes below are exhausted in the time the shortcut takes
+_CHEAP_TYPES = 20_000  # tuples of objects; with more, types are computed only once nothing was found
+_PROBES = 3
+
+
+class BottomUp:
+    """Smallest formulas by exhaustive enumeration; registered as `bottom-up`."""
+
+    name = "bottom-up"
+
+    def search(
+        self,
+        instance: Instance,
+        budget: Budget,
+        options: SearchOptions,
+        report: Callable[[Progress], None],
+    ) -> SearchResult:
+        """The smallest formulas that explain `instance`, and below which size none does.
+
+        Raises:
+            ValueError: a fragment that the enumeration does not cover.
+        """
+        fragment = Fragment(options.variables, options.depth, options.equality)
+        meter = budget.start()
+        if instance.regime is Regime.EC:
+            return search_completions(instance, fragment, meter, options, report)
+        run = _Run(instance, fragment, meter, options, report)
+        try:
+            outcome = run.run()
+        except OutOfTimeError:
+            outcome = Outcome.TIMED_OUT
+        except (OutOfMemoryError, MemoryError):
+            outcome = Outcome.OUT_OF_MEMORY
+        except KeyboardInterrupt:
+            outcome = Outcome.UNKNOWN
+        return run.result(outcome)
+
+
+class _Run:
+    """One search under way: the best answers, and below which size none is proven to exist."""
+
+    def __init__(
+        self,
+        instance: Instance,
+        fragment: Fragment,
+        meter: Meter,
+        options: SearchOptions,
+        report: Callable[[Progress], None],
+    ) -> None:
+        self._instance, self._fragment, self._meter, self._options = instance, fragment, meter, options
+        self._report = report
+        self._worlds = (*instance.train_worlds, *instance.no_worlds)
+        self._layout = Layout(self._worlds)
+        self._tables = ClassTables(self._layout, fragment, tick=self._tick)
+        self._fitter = Fitter(self._tables, tick=self._tick)
+        self._question = question_of(self._layout, len(instance.train_worlds))
+        self._size = SMALLEST
+        self._none_below = SMALLEST
+        self._answers: list[Formula] = []
+        self._diagnosis = ""
+
+    def run(self) -> Outcome:
+        """Search until there is an outcome; raises where the budget runs out."""
+        for constant in self._constants():
+            self._take([constant])
+        split = case_split(self._tables, self._question)
+        if split is not None:
+            self._take([split])
+        tuples = sum(world.size**self._fragment.variables for world in self._worlds)
+        if not self._answers and tuples <= _CHEAP_TYPES and self._nothing_fits():
+            return Outcome.PROVEN_NONE
+        sentences = False
+        sizes = range(SMALLEST, self._options.max_ast + 1)
+        for size, fitting in fitting_by_size(self._fitter, self._question, self._layout.full, sizes):
+            open_ones = [formula for formula in fitting if free_variables(formula) == {FREE_VARIABLE}]
+            self._take(open_ones)
+            if fitting and not open_ones:
+                # A formula without x fits: all labels of each world are alike. With x added it is an answer; whether
+                # something between is smaller is not decided, so the proven bound stays here.
+                sentences = True
+                self._take([_opened(fitting[0], self._layout.signature, self._options.equality)])
+            if not sentences:
+                self._none_below = size if open_ones else size + 1
+            self._size = size + 1
+            self._tick()
+            # Nothing smaller than the answer is left; where all answers count, those of its own size are to be seen too.
+            unseen = 0 if sentences or self._options.solutions > 1 else 1
+            if self._answers and self._answers[0].ast_nodes <= size + unseen:
+                break
+            if size + 1 == _RELATION_ALGEBRA_BEFORE:
+                self._take_shortcut()
+        else:
+            if not self._answers:
+                return Outcome.PROVEN_NONE if self._nothing_fits() else Outcome.EXHAUSTED
+        if self._options.solutions > 1:
+            self._take(self._further_answers(self._answers[0].ast_nodes))
+        return Outcome.SOLVED
+
+    def result(self, outcome: Outcome) -> SearchResult:
+        """What there is to say now."""
+        answers = renamed_apart(self._answers[: max(1, self._options.solutions)], self._instance.signature)
+        for formula in answers:
+            if not check(formula, self._instance, use_reference=True).valid:
+                raise AssertionError(f"the search gave a formula that does not fit: {formula}")
+        if not answers and outcome in (Outcome.TIMED_OUT, Outcome.UNKNOWN) and not self._diagnosis:
+            self._nothing_fits()
+        none_below = self._none_below
+        if outcome is Outcome.PROVEN_NONE:
+            none_below = self._options.max_ast + 1
+        return SearchResult(
+            instance_id=self._instance.instance_id,
+            search=BottomUp.name,
+            outcome=outcome,
+            formulas=tuple(answers),
+            none_below=none_below,
+            fragment=str(self._fragment),
+            diagnosis=self._diagnosis,
+            statistics=self._statistics(),
+        )
+
+    def _tick(self) -> None:
+        held = self._tables.bytes + self._fitter.bytes
+        self._meter.check(held)
+        classes = sum(layer.count for layer in self._tables.layers)
+        best = self._answers[0] if self._answers else None
+        self._report(Progress(self._size, classes, best, self._none_below))
+
+    def _take(self, formulas: Sequence[Formula]) -> None:
+        """Keep the smallest of the answers so far and of `formulas`, best of each meaning first."""
+        if not formulas:
+            return
+        least = min(formula.ast_nodes for formula in (*self._answers, *formulas))
+        smallest = [formula for formula in (*self._answers, *formulas) if formula.ast_nodes == least]
+        self._answers = best_of_each_meaning(smallest, self._instance.signature)
+
+    def _constants(self) -> list[Formula]:
+        """Formulas of x that hold of everything here, or of nothing, where that is what is asked for."""
+        signature = self._layout.signature
+        atoms: list[Formula] = [Atom(name, (FREE_VARIABLE,)) for name in signature.unary]
+        atoms += [Atom(name, (FREE_VARIABLE, FREE_VARIABLE)) for name in signature.binary]
+        atoms += [Equal(FREE_VARIABLE, FREE_VARIABLE)] if self._options.equality else []
+        if not self._options.equality and atoms:
+            atoms.append(Or(atoms[0], Not(atoms[0])))
+        candidates = [*atoms, *(Not(atom) for atom in atoms)]
+        return [formula for formula in candidates if check(formula, self._instance).valid]
+
+    def _take_shortcut(self) -> None:
+        most = self._answers[0].ast_nodes - 1 if self._answers else 10**6
+        found = relation_algebra(self._tables, self._question, self._tick, min(most, 40))
+        if found is not None and free_variables(found) == {FREE_VARIABLE}:
+            self._take([found])
+
+    def _nothing_fits(self) -> bool:
+        """Whether no formula of the fragment fits, whatever its size; what stands in the way is put into words."""
+        clash = _clash(self._instance, self._worlds, self._fragment)
+        if clash is None:
+            return False
+        self._diagnosis = clash
+        return True
+
+    def _further_answers(self, size: int) -> list[Formula]:
+        """Answers of AST size `size` that differ from others only outside the instance's own worlds.
+
+        The classes are built again over a few fresh worlds beside the instance's, on which anything may hold, so that
+        formulas which agree on the instance but not there are told apart all the way up.
+        """
+        probes = fresh_worlds(self._instance.signature)[-_PROBES:]
+        layout = Layout((*self._worlds, *probes))
+        tables = ClassTables(layout, self._fragment, tick=self._tick)
+        fitter = Fitter(tables, tick=self._tick)
+        question = question_of(layout, len(self._instance.train_worlds), len(self._worlds))
+        fitting = [Not(formula) for formula in fitter.of_size(size - 1, question.complement(layout.full))]
+        candidates = [*fitting, *fitter.of_size(size, question)]
+        return [formula for formula in candidates if free_variables(formula) == {FREE_VARIABLE}]
+
+    def _statistics(self) -> dict[str, Any]:
+        layers = self._tables.layers
+        return {
+            "sizeReached": self._size - 1,
+            "classes": {
+                str(size): [layer.count_of_size(size) for layer in layers]
+                for size in range(SMALLEST, max(layer.complete for layer in layers) + 1)
+            },
+            "pairsTried": self._fitter.pairs_tried,
+        }
+
+
+def question_of(layout: Layout, number_to_match: int, number_asked: int | None = None) -> Question:
+    """Match the first `number_to_match` worlds of the layout, miss those after them up to `number_asked` (all)."""
+    masks = layout.world_masks
+    care = np.bitwise_or.reduce(masks[:number_to_match], axis=0, initial=np.uint64(0))
+    misses = masks[number_to_match : number_asked if number_asked is not None else len(masks)]
+    return Question(layout.target(), care.astype(np.uint64), np.ascontiguousarray(misses))
+
+
+def _opened(sentence: Formula, signature: Any, equality: bool) -> Formula:
+    """The sentence with x in it."""
+    if equality:
+        return And(sentence, Equal(FREE_VARIABLE, FREE_VARIABLE))
+    name = next(iter(signature))
+    atom = Atom(name, (FREE_VARIABLE,) * signature.arity(name))
+    return And(sentence, Or(atom, Not(atom)))
+
+
+def _clash(instance: Instance, worlds: Sequence[World], fragment: Fragment) -> str | None:
+    """Two objects that the fragment cannot tell apart though their labels must differ, in words; None without."""
+    types = object_types(worlds, fragment)
+    number = len(instance.train_worlds)
+    first: dict[tuple[int, bool], tuple[str, str]] = {}
+    for world, of_world in zip(worlds[:number], types[:number], strict=True):
+        for element, kind in enumerate(of_world.tolist()):
+            label = bool(world.target[element])
+            here = (world.name, world.domain[element])
+            other = first.get((kind, not label))
+            if other is not None:
+                yes, no = (here, other) if label else (other, here)
+                return _clash_in_words(yes, no, instance, worlds, fragment)
+            first.setdefault((kind, label), here)
+    forced = dict(first)
+    for world, of_world in zip(worlds[number:], types[number:], strict=True):
+        labels = [forced.get(kind) for kind in of_world.tolist()]
+        if all(label == bool(world.target[e]) for e, label in enumerate(labels)):
+            return (
+                f"whatever matches the YES worlds also matches NO world {world.name}: every object there looks like "
+                "one of theirs with the same label"
+            )
+    return None
+
+
+def _clash_in_words(
+    yes: tuple[str, str], no: tuple[str, str], instance: Instance, worlds: Sequence[World], fragment: Fragment
+) -> str:
+    text = (
+        f"{yes[1]} in {yes[0]} is labelled T and {no[1]} in {no[0]} is not, but no formula of the fragment tells them "
+        "apart"
+    )
+    wider = {
+        "more variables": Fragment(min(3, fragment.variables + 1), fragment.depth, fragment.equality),
+        "more depth": Fragment(fragment.variables, fragment.depth + 2, fragment.equality),
+        "equality": Fragment(fragment.variables, fragment.depth, True),
+    }
+    by_name = {world.name: i for i, world in enumerate(worlds)}
+    helps = []
+    for what, other in wider.items():
+        if other == fragment:
+            continue
+        types = object_types(worlds, other)
+        kinds = [types[by_name[w]][worlds[by_name[w]].domain.index(e)] for w, e in (yes, no)]
+        if kinds[0] != kinds[1]:
+            helps.append(what)
+    if helps:
+        return f"{text}; {' or '.join(helps)} would"
+    return f"{text}, nor would more variables (up to 3), depth or equality: look for a wrong label or fact"

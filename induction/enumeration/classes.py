@@ -1,0 +1,299 @@
+"""All formulas up to an AST size, one smallest representative for each table over some worlds.
+
+Three layers hold tables of one, two and three variables. A layer is complete up to a size: whatever formula of the
+fragment has that size or less, its table is in the layer (or is constant), at the least size and, for larger sizes,
+again with less quantifier depth.
+
+NOTE(closure): only the innermost variable is ever quantified (z of three, y of two). That loses nothing, because
+each layer is closed under renaming its variables: the layer of three variables is built from the one of two at all
+three pairs of variables, the one of two from the one of one at both variables, and atoms come in both directions.
+A quantified formula of two variables binds the third, whichever it is: that is rebinding.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from induction.enumeration import kernels
+from induction.enumeration.layout import Fragment, Layout, Words
+from induction.formula.syntax import And, Atom, Equal, Exists, ForAll, Formula, Not, Or, Variable
+
+ATOM, NOT, AND, OR, EXISTS, FORALL = range(6)
+EMBED = 6
+"""Codes of the topmost operation of an entry; EMBED + kind for the kinds of `kernels.add_embeddings`."""
+
+SMALLEST = 2
+"""AST size of the smallest formula, a unary atom."""
+
+_PAIRS_AT_ONCE = 2_000_000  # between two looks at the clock
+_NO_MASK = np.uint64(2**64 - 1)
+_VARIABLES: tuple[Variable, ...] = ("x", "y", "z")
+
+
+class Layer:
+    """Distinct tables of one arity, in the order of their sizes, each with how it was first made.
+
+    `tables` is `uint64[capacity, width]`; `tops`, `lefts`, `rights` and `depths` go with it. Entry i is valid for
+    i < `count`; entries of size s are `start(s)` to `start(s + 1)`.
+    """
+
+    def __init__(self, width: int, full: Words, hash_mask: np.uint64) -> None:
+        self.full = full
+        self.count = 0
+        self.tables = np.zeros((64, width), dtype=np.uint64)
+        self.depths = np.zeros(64, dtype=np.int64)
+        self.tops = np.zeros(64, dtype=np.int64)
+        self.lefts = np.zeros(64, dtype=np.int64)
+        self.rights = np.zeros(64, dtype=np.int64)
+        self.slots = np.full(256, -1, dtype=np.int64)
+        self.complete = SMALLEST - 1
+        self._starts = [0] * (SMALLEST + 1)
+        self._hash_mask = hash_mask
+
+    def start(self, size: int) -> int:
+        """The first entry of AST size `size` or more."""
+        return self._starts[max(0, min(size, self.complete + 1))]
+
+    def of_size(self, size: int) -> tuple[int, int]:
+        """The range of entries of AST size `size`."""
+        return self.start(size), self.start(size + 1)
+
+    def count_of_size(self, size: int) -> int:
+        """The number of entries of AST size `size`."""
+        low, high = self.of_size(size)
+        return high - low
+
+    def size_of(self, index: int) -> int:
+        """The AST size of an entry."""
+        return int(np.searchsorted(np.array(self._starts), index, side="right")) - 1
+
+    @property
+    def bytes(self) -> int:
+        """Memory held."""
+        arrays = (self.tables, self.depths, self.tops, self.lefts, self.rights, self.slots)
+        return sum(array.nbytes for array in arrays)
+
+    def finish_size(self) -> None:
+        """All formulas of the next size have been offered."""
+        self.complete += 1
+        self._starts.append(self.count)
+
+    def grow(self) -> None:
+        """Make room for twice as many entries."""
+        capacity = 2 * len(self.tables)
+        for name in ("tables", "depths", "tops", "lefts", "rights"):
+            old = getattr(self, name)
+            new = np.zeros((capacity, *old.shape[1:]), dtype=old.dtype)
+            new[: self.count] = old[: self.count]
+            setattr(self, name, new)
+        self.slots = np.full(4 * capacity, -1, dtype=np.int64)
+        kernels.rebuild_slots(self.tables, self.depths, self.slots, self.count, self._hash_mask)
+
+    def add(self, table: Words, top: int, left: int) -> None:
+        """Offer one table of depth 0."""
+        if self.count == len(self.tables):
+            self.grow()
+        self.tables[self.count] = table.reshape(-1)
+        if kernels.admit(self.tables, self.depths, self.slots, self.full, self.count, 0, self._hash_mask):
+            self.tops[self.count], self.lefts[self.count], self.rights[self.count] = top, left, -1
+            self.count += 1
+
+    def arrays(self) -> tuple[Any, ...]:
+        """What the kernels take first."""
+        return (self.tables, self.depths, self.tops, self.lefts, self.rights, self.slots, self.full, self.count)
+
+    def add_negations(self, low: int, high: int) -> None:
+        """Offer the negation of the entries in [low, high)."""
+        at = low
+        while at < high:
+            self.count, at = kernels.add_negations(*self.arrays(), low, high, at, NOT, self._hash_mask)
+            if at < high:
+                self.grow()
+
+    def add_pairs(self, size: int, operation: int, max_depth: int, tick: Callable[[], None]) -> None:
+        """Offer a op b for all entries whose sizes add up to `size` - 1."""
+        top = AND if operation == kernels.AND else OR
+        for left_size in range(SMALLEST, size - SMALLEST):
+            low_a, high_a = self.of_size(left_size)
+            low_b, high_b = self.of_size(size - 1 - left_size)
+            if low_a == high_a or low_b == high_b:
+                continue
+            step = max(1, _PAIRS_AT_ONCE // (high_b - low_b))
+            for first in range(low_a, high_a, step):
+                tick()
+                last = min(first + step, high_a)
+                at_a, at_b = first, low_b
+                while at_a < last:
+                    # NOTE(order): of two irreducible operands the smaller one goes first.
+                    self.count, at_a, at_b = kernels.add_pairs(
+                        *self.arrays(), first, last, low_b, high_b, at_a, at_b,
+                        operation, top, max_depth, left_size > size - 1 - left_size, left_size == size - 1 - left_size,
+                        self._hash_mask,
+                    )  # fmt: skip
+                    if at_a < last:
+                        self.grow()
+
+    def add_projections(
+        self, source: "Layer", low: int, high: int, *, outer: int, inner: int, words: int,
+        existential: bool, max_depth: int, dependent_only: bool = True,
+    ) -> None:  # fmt: skip
+        """Offer "exists" or "for all" of the innermost variable of the source's entries in [low, high)."""
+        at = low
+        while at < high:
+            self.count, at = kernels.add_projections(
+                *self.arrays(), source.tables, source.depths, low, high, at, outer, inner, words,
+                existential, EXISTS if existential else FORALL, max_depth, dependent_only, self._hash_mask,
+            )  # fmt: skip
+            if at < high:
+                self.grow()
+
+    def add_embeddings(self, source: "Layer", low: int, high: int, kind: int, layout: Layout, max_depth: int) -> None:
+        """Offer the source's entries in [low, high) with one variable more; kinds as for the kernel."""
+        at = low
+        while at < high:
+            self.count, at = kernels.add_embeddings(
+                *self.arrays(), source.tables, source.depths, low, high, at, layout.size, layout.words,
+                layout.sources, layout.world_masks, kind, EMBED + kind, max_depth, self._hash_mask,
+            )  # fmt: skip
+            if at < high:
+                self.grow()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One class: a formula of `arity` free variables at most, its AST size and quantifier depth."""
+
+    arity: int
+    index: int
+    ast_nodes: int
+    depth: int
+
+
+class ClassTables:
+    """The layers over one layout and fragment, grown on demand by `build`.
+
+    `tick` is called every few million steps and may raise to stop; the layers are then not to be used further.
+    `hash_mask` is for tests that force collisions.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        fragment: Fragment,
+        *,
+        tick: Callable[[], None] = lambda: None,
+        hash_mask: np.uint64 = _NO_MASK,
+    ) -> None:
+        self.layout = layout
+        self.fragment = fragment
+        self._tick = tick
+        self._hash_mask = hash_mask
+        size, words = layout.size, layout.words
+        self.widths = (words, size * words, size * size * words)
+        self.layers = tuple(self.new_layer(arity) for arity in (1, 2, 3))
+        signature = layout.signature
+        of_one: list[Formula] = [Atom(name, ("x",)) for name in signature.unary]
+        of_one += [Atom(name, ("x", "x")) for name in signature.binary]
+        of_two: list[Formula] = [Atom(name, pair) for name in signature.binary for pair in (("x", "y"), ("y", "x"))]
+        of_two += [Equal("x", "y")] if fragment.equality else []
+        self._atoms = (of_one, of_two)
+
+    def new_layer(self, arity: int) -> Layer:
+        """An empty layer for tables of `arity` variables."""
+        width = self.widths[arity - 1]
+        return Layer(width, np.tile(self.layout.full, width // self.layout.words), self._hash_mask)
+
+    def layer(self, arity: int) -> Layer:
+        """The tables of `arity` variables."""
+        return self.layers[arity - 1]
+
+    @property
+    def bytes(self) -> int:
+        """Memory held by the layers."""
+        return sum(layer.bytes for layer in self.layers)
+
+    def is_open_to(self, arity: int) -> bool:
+        """Whether the fragment has subformulas of so many free variables at all."""
+        return arity <= self.fragment.variables and self.fragment.depth_allowed(arity) >= 0
+
+    def build(self, arity: int, size: int) -> None:
+        """Complete the layer of `arity` variables up to AST size `size`, and whatever that takes of the others."""
+        for missing in range(self.layer(arity).complete + 1, size + 1):
+            self._build_size(arity, missing)
+
+    def entries(self, arity: int, size: int) -> Iterator[Entry]:
+        """The classes of exactly this arity and AST size; the layer must be complete up to it."""
+        layer = self.layer(arity)
+        for index in range(*layer.of_size(size)):
+            yield Entry(arity, index, size, int(layer.depths[index]))
+
+    def _build_size(self, arity: int, size: int) -> None:
+        layer, layout = self.layer(arity), self.layout
+        max_depth = self.fragment.depth_allowed(arity)
+        if self.is_open_to(arity):
+            if arity < 3 and self.is_open_to(arity + 1):
+                self.build(arity + 1, size - 2)
+            if arity > 1:
+                self.build(arity - 1, size)
+                for kind in (0, 1) if arity == 2 else (2, 3, 4):
+                    layer.add_embeddings(
+                        self.layer(arity - 1), *self.layer(arity - 1).of_size(size), kind, layout, max_depth
+                    )
+            self._add_atoms(arity, size)
+            layer.add_negations(*layer.of_size(size - 1))
+            for operation in (kernels.AND, kernels.OR):
+                layer.add_pairs(size, operation, max_depth, self._tick)
+            if arity < 3 and self.is_open_to(arity + 1):
+                inner = self.layer(arity + 1)
+                for existential in (True, False):
+                    layer.add_projections(
+                        inner, *inner.of_size(size - 2), outer=layout.size ** (arity - 1), inner=layout.size,
+                        words=layout.words, existential=existential, max_depth=max_depth,
+                    )  # fmt: skip
+            self._tick()
+        layer.finish_size()
+
+    def _add_atoms(self, arity: int, size: int) -> None:
+        if arity > 2:
+            return
+        for number, atom in enumerate(self._atoms[arity - 1]):
+            if atom.ast_nodes != size:
+                continue
+            match atom:
+                case Equal():
+                    table = self.layout.equality()
+                case Atom(name, ("x",)):
+                    table = self.layout.unary(name)
+                case Atom(name, ("x", "x")):
+                    table = self.layout.diagonal(name)
+                case Atom(name, arguments):
+                    table = self.layout.binary(name, swapped=arguments == ("y", "x"))
+                case _:
+                    raise AssertionError(atom)
+            self.layer(arity).add(table, ATOM, number)
+
+    def formula(self, arity: int, index: int, variables: tuple[Variable, ...] = _VARIABLES) -> Formula:
+        """The formula of an entry, with `variables` for its free ones and any of x, y, z bound."""
+        layer = self.layer(arity)
+        top, left, right = int(layer.tops[index]), int(layer.lefts[index]), int(layer.rights[index])
+        variables = variables[:arity]
+        if top == ATOM:
+            renamed = dict(zip(_VARIABLES, variables, strict=False))
+            match self._atoms[arity - 1][left]:
+                case Atom(name, arguments):
+                    return Atom(name, tuple(renamed[v] for v in arguments))
+                case _:
+                    return Equal(*variables)
+        if top == NOT:
+            return Not(self.formula(arity, left, variables))
+        if top in (AND, OR):
+            operands = (self.formula(arity, left, variables), self.formula(arity, right, variables))
+            return And(*operands) if top == AND else Or(*operands)
+        if top in (EXISTS, FORALL):
+            bound = next(v for v in _VARIABLES if v not in variables)
+            body = self.formula(arity + 1, left, (*variables, bound))
+            return Exists(bound, body) if top == EXISTS else ForAll(bound, body)
+        kept = {0: (0,), 1: (1,), 2: (0, 1), 3: (0, 2), 4: (1, 2)}[top - EMBED]
+        return self.formula(arity - 1, left, tuple(variables[k] for k in kept))

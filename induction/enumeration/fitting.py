@@ -1,0 +1,238 @@
+"""Formulas of one AST size that fit, without storing the largest layers.
+
+A formula of size L is an atom, a negation, a conjunction or disjunction of two smaller formulas of x, or begins with
+one quantifier or two over a body that is such a pair. `Fitter.of_size(L)` goes through all of them: stored layers
+reach to L - 3, L - 5 and L - 7 for one, two and three variables, and pairs of their entries are tried as they come.
+
+NOTE(duals): a body that begins with `not` needs no case of its own. Q (not f) is not (Q' f), Q' being the other
+quantifier, of the same size; so negations are covered by looking for the complement of the target one size earlier.
+
+NOTE(distribution): "exists" over "or" and "for all" over "and" distribute over their operands, so that only the
+operands' projections matter, of which there are far fewer than operands.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from induction.enumeration import kernels
+from induction.enumeration.classes import AND, OR, SMALLEST, ClassTables, Layer
+from induction.enumeration.layout import Words
+from induction.formula.syntax import And, Exists, ForAll, Formula, Not, Or
+
+LEAST_STORED = 5
+"""Up to this size formulas must be stored and looked up: a quantifier over one atom is no pair."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a formula's row must look like: equal to `target` on the bits `care`, different somewhere in each `misses`.
+
+    `target` and `care` are `uint64[words]`, `misses` `uint64[number, words]`.
+    """
+
+    target: Words
+    care: Words
+    misses: Words
+
+    def complement(self, full: Words) -> "Question":
+        """The question that the negations of the answers answer."""
+        return Question(~self.target & full, self.care, self.misses)
+
+
+class _Projections:
+    """The distinct projections of one layer's entries, by the size of what was projected."""
+
+    def __init__(self, source: Layer, layer: Layer, *, outer: int, inner: int, words: int, existential: bool) -> None:
+        self.layer = layer
+        self._source = source
+        self._outer, self._inner, self._words, self._existential = outer, inner, words, existential
+
+    def build(self, size: int, *, dependent_only: bool) -> None:
+        """Take in the source's entries up to AST size `size`."""
+        for missing in range(self.layer.complete + 1, size + 1):
+            self.layer.add_projections(
+                self._source, *self._source.of_size(missing), outer=self._outer, inner=self._inner,
+                words=self._words, existential=self._existential, max_depth=10**6, dependent_only=dependent_only,
+            )  # fmt: skip
+            self.layer.finish_size()
+
+
+class Fitter:
+    """Goes through the formulas of each AST size that answer a question.
+
+    Up to AST size `stored_up_to` every formula is stored and looked up. `prune` switches the selection of operands
+    by monotonicity off, for tests; `most_hits` bounds the answers kept of one kind and size. `pairs_tried` counts the
+    bodies looked at.
+    """
+
+    def __init__(
+        self,
+        tables: ClassTables,
+        *,
+        prune: bool = True,
+        stored_up_to: int = 8,
+        most_hits: int = 2_000,
+        tick: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._tables = tables
+        self._prune = prune
+        self._stored_up_to = max(LEAST_STORED, stored_up_to)
+        self._most_hits = most_hits
+        self._tick = tick
+        self.pairs_tried = 0
+        size, words = tables.layout.size, tables.layout.words
+        two, three = tables.layer(2), tables.layer(3)
+        # Keyed by the quantifiers, innermost last.
+        self._of_two = {
+            q: _Projections(two, tables.new_layer(1), outer=1, inner=size, words=words, existential=q)
+            for q in (True, False)
+        }
+        self._of_three = {
+            q: _Projections(three, tables.new_layer(2), outer=size, inner=size, words=words, existential=q)
+            for q in (True, False)
+        }
+        self._of_three_twice = {
+            q: _Projections(
+                self._of_three[q].layer, tables.new_layer(1), outer=1, inner=size, words=words, existential=q
+            )
+            for q in (True, False)
+        }
+
+    @property
+    def bytes(self) -> int:
+        """Memory held by the projections."""
+        every = (*self._of_two.values(), *self._of_three.values(), *self._of_three_twice.values())
+        return sum(projections.layer.bytes for projections in every)
+
+    def of_size(self, size: int, question: Question) -> Iterator[Formula]:
+        """Formulas of AST size `size` that answer `question`, those beginning with `not` left out.
+
+        Of formulas with the same tables all the way down one is given. When this ends without any, no formula of
+        this size in the fragment fits, beginning with `not` or equal to a smaller one in every world apart.
+        """
+        tables = self._tables
+        one = tables.layer(1)
+        if size <= self._stored_up_to:
+            tables.build(1, size)
+            low, high = one.of_size(size)
+            for index in kernels.find_accepted(
+                one.tables, low, high, question.target, question.care, question.misses
+            ).tolist():
+                yield tables.formula(1, index)
+            return
+        tables.build(1, size - 3)
+        yield from self._pairs_of_one(size, question)
+        if tables.is_open_to(2):
+            tables.build(2, size - 5)
+            yield from self._pairs_of_two(size, question)
+        if tables.is_open_to(3):
+            tables.build(3, size - 7)
+            yield from self._pairs_of_three(size, question)
+
+    # --- one, two and three variables at the pair ---
+
+    def _pairs_of_one(self, size: int, question: Question) -> Iterator[Formula]:
+        formula = self._tables.formula
+        for conjunctive in (True, False):
+            connective = And if conjunctive else Or
+            for a, b in self._stream(self._tables.layer(1), size - 1, 1, 1, True, conjunctive, question, False, 0):
+                yield connective(formula(1, a), formula(1, b))
+
+    def _pairs_of_two(self, size: int, question: Question) -> Iterator[Formula]:
+        tables, n = self._tables, self._tables.layout.size
+        layer, total = tables.layer(2), size - 3
+        for existential in (True, False):
+            quantifier, connective = (Exists, And) if existential else (ForAll, Or)
+            for a, b in self._stream(layer, total, 1, n, True, existential, question, True, 1):
+                yield quantifier("y", connective(tables.formula(2, a), tables.formula(2, b)))
+            projections = self._of_two[existential]
+            projections.build(total - SMALLEST, dependent_only=True)
+            distributed = Or if existential else And
+            for a, b in self._stream(projections.layer, total, 1, 1, True, not existential, question, False, None):
+                operands = (tables.formula(2, int(projections.layer.lefts[i])) for i in (a, b))
+                yield quantifier("y", distributed(*operands))
+
+    def _pairs_of_three(self, size: int, question: Question) -> Iterator[Formula]:
+        tables, n = self._tables, self._tables.layout.size
+        layer, total = tables.layer(3), size - 5
+        for inner in (True, False):
+            inner_quantifier, connective = (Exists, And) if inner else (ForAll, Or)
+            for outer in (True, False):
+                outer_quantifier = Exists if outer else ForAll
+                for a, b in self._stream(layer, total, n, n, outer, inner, question, True, 2):
+                    body = connective(tables.formula(3, a), tables.formula(3, b))
+                    yield outer_quantifier("y", inner_quantifier("z", body))
+            once, twice = self._of_three[inner], self._of_three_twice[inner]
+            once.build(total - SMALLEST, dependent_only=True)
+            twice.build(total - SMALLEST, dependent_only=False)
+            distributed = Or if inner else And
+            # The other quantifier outside: "for all y" of a disjunction of "exists z", pair by pair.
+            for a, b in self._stream(once.layer, total, 1, n, True, not inner, question, False, None):
+                operands = (tables.formula(3, int(once.layer.lefts[i])) for i in (a, b))
+                outer_quantifier = ForAll if inner else Exists
+                yield outer_quantifier("y", inner_quantifier("z", distributed(*operands)))
+            for a, b in self._stream(twice.layer, total, 1, 1, True, not inner, question, False, None):
+                origins = (int(once.layer.lefts[int(twice.layer.lefts[i])]) for i in (a, b))
+                operands = (tables.formula(3, origin) for origin in origins)
+                yield inner_quantifier("y", inner_quantifier("z", distributed(*operands)))
+
+    def _stream(
+        self,
+        layer: Layer,
+        total: int,
+        outer: int,
+        inner: int,
+        outer_existential: bool,
+        inner_existential: bool,
+        question: Question,
+        dependent_only: bool,
+        quantifiers_above: int | None,
+    ) -> list[tuple[int, int]]:
+        """The pairs of entries of `layer`, of sizes adding up to `total`, whose quantified body answers `question`.
+
+        The connective is the one that differs from the inner quantifier. `quantifiers_above` bounds the depth of the
+        operands; None for projections, whose depth is in order already.
+        """
+        words = self._tables.layout.words
+        max_depth = 10**6 if quantifiers_above is None else self._tables.fragment.depth - quantifiers_above
+        top = AND if inner_existential else OR
+        selected = {}
+        for size in range(SMALLEST, total - SMALLEST + 1):
+            self._tick()
+            selected[size] = kernels.select_operands(
+                layer.tables, layer.depths, *layer.of_size(size), outer, inner, words, outer_existential,
+                inner_existential, question.target, question.care, max_depth, dependent_only, self._prune,
+            )  # fmt: skip
+        hits = np.empty((self._most_hits, 2), dtype=np.int64)
+        found = 0
+        for left_size in selected:
+            lefts, rights = selected[left_size], selected[total - left_size]
+            at = 0
+            while at < len(lefts) and len(rights):
+                self._tick()
+                found, at, tried = kernels.stream_pairs(
+                    layer.tables, layer.tops, lefts, rights, top if quantifiers_above is not None else -1,
+                    left_size > total - left_size, 2 * left_size == total,
+                    outer, inner, words, outer_existential, inner_existential,
+                    question.target, question.care, question.misses, at, 3_000_000, hits, found,
+                )  # fmt: skip
+                self.pairs_tried += tried
+        return [(int(a), int(b)) for a, b in hits[:found]]
+
+
+def fitting_by_size(
+    fitter: Fitter, question: Question, full: Words, sizes: Sequence[int]
+) -> Iterator[tuple[int, list[Formula]]]:
+    """For each of the consecutive `sizes`, from the smallest there is, the formulas of that size that fit.
+
+    Those beginning with `not` are included. An empty list means that none of that size in the fragment fits.
+    """
+    negated = question.complement(full)
+    before: list[Formula] = []
+    for size in sizes:
+        fitting: list[Formula] = [Not(formula) for formula in before]
+        fitting += fitter.of_size(size, question)
+        yield size, fitting
+        before = list(fitter.of_size(size, negated))

@@ -1,0 +1,434 @@
+"""The inner loops, compiled by numba and cached on disk.
+
+Tables are rows of 64-bit words as in `layout`; a table of one, two and three variables is flattened to
+`uint64[words]`, `uint64[size * words]` and `uint64[size * size * words]`. Nothing here knows what a table means.
+"""
+
+from typing import Any
+
+import numba
+import numpy as np
+
+AND, OR = 0, 1
+_compiled: Any = numba.njit(cache=True, boundscheck=False)
+
+# Odd constants of splitmix64: each word passes a full mixer, so that tables in one bit apart spread far.
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+
+
+@_compiled
+def hash_table(table: Any) -> Any:
+    """A 64-bit hash of a table; only a first look, tables are always compared in full."""
+    h = _STEP
+    for word in table:
+        h = (h ^ word) + _STEP
+        h = (h ^ (h >> np.uint64(30))) * _MIX_1
+        h = (h ^ (h >> np.uint64(27))) * _MIX_2
+        h = h ^ (h >> np.uint64(31))
+    return h
+
+
+@_compiled
+def admit(tables: Any, depths: Any, slots: Any, full: Any, count: int, depth: int, hash_mask: Any) -> bool:
+    """Whether the table at `count` is kept: not constant, and new or of less depth than its like.
+
+    `full` is the table that is true everywhere. If kept, it is entered in `slots` (open addressing; a slot holds
+    the entry of least depth). `hash_mask` is all ones; tests clear bits of it to force collisions.
+    """
+    row = tables[count]
+    width = row.shape[0]
+    empty = True
+    whole = True
+    for k in range(width):
+        if row[k] != _ZERO:
+            empty = False
+        if row[k] != full[k]:
+            whole = False
+    if empty or whole:
+        return False
+    last = len(slots) - 1
+    slot = np.int64((hash_table(row) & hash_mask) & np.uint64(last))
+    while slots[slot] >= 0:
+        other = slots[slot]
+        same = True
+        for k in range(width):
+            if tables[other, k] != row[k]:
+                same = False
+                break
+        if same:
+            if depth >= depths[other]:
+                return False
+            slots[slot] = count
+            depths[count] = depth
+            return True
+        slot = (slot + 1) & last
+    slots[slot] = count
+    depths[count] = depth
+    return True
+
+
+@_compiled
+def rebuild_slots(tables: Any, depths: Any, slots: Any, count: int, hash_mask: Any) -> None:
+    """Enter the first `count` tables into fresh slots; of like tables, which come by falling depth, the last."""
+    last = len(slots) - 1
+    width = tables.shape[1]
+    for i in range(count):
+        slot = np.int64((hash_table(tables[i]) & hash_mask) & np.uint64(last))
+        while slots[slot] >= 0:
+            other = slots[slot]
+            same = True
+            for k in range(width):
+                if tables[other, k] != tables[i, k]:
+                    same = False
+                    break
+            if same:
+                break
+            slot = (slot + 1) & last
+        slots[slot] = i
+
+
+@_compiled
+def add_negations(
+    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    low: int, high: int, start: int, top: int, hash_mask: Any,
+) -> Any:  # fmt: skip
+    """Admit the negation of each entry in [low, high), from `start` on; stop where the room is used up.
+
+    Returns the new count and where to go on (`high` when done).
+    """
+    width = tables.shape[1]
+    for i in range(start, high):
+        if count == tables.shape[0]:
+            return count, i
+        for k in range(width):
+            tables[count, k] = ~tables[i, k] & full[k]
+        if admit(tables, depths, slots, full, count, depths[i], hash_mask):
+            tops[count] = top
+            lefts[count] = i
+            rights[count] = -1
+            count += 1
+    return count, high
+
+
+@_compiled
+def add_pairs(
+    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    low_a: int, high_a: int, low_b: int, high_b: int, start_a: int, start_b: int,
+    operation: int, top: int, max_depth: int, left_larger: bool, same_size: bool, hash_mask: Any,
+) -> Any:  # fmt: skip
+    """Admit a op b for a in [low_a, high_a) and b in [low_b, high_b), b not itself topped by op.
+
+    NOTE(irreducible): a op (b1 op b2) is also (a op b1) op b2, of the same size and depth, so the right operand may
+    be taken irreducible. Where both are, one order is enough: the smaller one first.
+
+    Returns the new count and where to go on (`high_a`, 0 when done).
+    """
+    width = tables.shape[1]
+    for i in range(start_a, high_a):
+        left_irreducible = tops[i] != top
+        if left_irreducible and left_larger:
+            continue
+        first_b = start_b if i == start_a else low_b
+        for j in range(first_b, high_b):
+            if tops[j] == top:
+                continue
+            if same_size and left_irreducible and j <= i:
+                continue
+            depth = max(depths[i], depths[j])
+            if depth > max_depth:
+                continue
+            if count == tables.shape[0]:
+                return count, i, j
+            if operation == AND:
+                for k in range(width):
+                    tables[count, k] = tables[i, k] & tables[j, k]
+            else:
+                for k in range(width):
+                    tables[count, k] = tables[i, k] | tables[j, k]
+            if admit(tables, depths, slots, full, count, depth, hash_mask):
+                tops[count] = top
+                lefts[count] = i
+                rights[count] = j
+                count += 1
+    return count, high_a, low_b
+
+
+@_compiled
+def reduce_rows(table: Any, result: Any, outer: int, inner: int, words: int, existential: bool) -> bool:
+    """Reduce the inner rows of `table[outer][inner][words]` into `result[outer][words]`.
+
+    Returns whether the table depends on the inner variable at all.
+    """
+    depends = False
+    for y in range(outer):
+        base = y * inner * words
+        for k in range(words):
+            value = table[base + k]
+            first = value
+            for z in range(1, inner):
+                word = table[base + z * words + k]
+                if word != first:
+                    depends = True
+                if existential:
+                    value |= word
+                else:
+                    value &= word
+            result[y * words + k] = value
+    return depends
+
+
+@_compiled
+def add_projections(
+    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    sources: Any, source_depths: Any, low: int, high: int, start: int,
+    outer: int, inner: int, words: int, existential: bool, top: int, max_depth: int, dependent_only: bool,
+    hash_mask: Any,
+) -> Any:  # fmt: skip
+    """Admit "exists" or "for all" of each source in [low, high), reducing its innermost variable.
+
+    With `dependent_only`, sources that do not depend on it are passed over: a formula of one variable fewer, as
+    small, has their table.
+    Returns the new count and where to go on (`high` when done).
+    """
+    for i in range(start, high):
+        if count == tables.shape[0]:
+            return count, i
+        if source_depths[i] + 1 > max_depth:
+            continue
+        depends = reduce_rows(sources[i], tables[count], outer, inner, words, existential)
+        if (depends or not dependent_only) and admit(
+            tables, depths, slots, full, count, source_depths[i] + 1, hash_mask
+        ):
+            tops[count] = top
+            lefts[count] = i
+            rights[count] = -1
+            count += 1
+    return count, high
+
+
+@_compiled
+def spread(row: Any, result: Any, places: Any, masks: Any) -> None:
+    """Say of every x of each world what `row` says of one object: `places[w]` is that object's bit."""
+    for k in range(result.shape[0]):
+        result[k] = _ZERO
+    for w in range(masks.shape[0]):
+        place = places[w]
+        if (row[place >> 6] >> np.uint64(place & 63)) & _ONE:
+            for k in range(result.shape[0]):
+                result[k] |= masks[w, k]
+
+
+@_compiled
+def add_embeddings(
+    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    sources: Any, source_depths: Any, low: int, high: int, start: int,
+    outer: int, words: int, places: Any, masks: Any, kind: int, top: int, max_depth: int, hash_mask: Any,
+) -> Any:  # fmt: skip
+    """Admit each source in [low, high) as a table of one variable more.
+
+    `outer` rows y (of the target). Kinds, from one variable to two: 0 f(x), 1 f(y); from two to three: 2 f(x, y),
+    3 f(x, z), 4 f(y, z). Returns the new count and where to go on (`high` when done).
+    """
+    for i in range(start, high):
+        if count == tables.shape[0]:
+            return count, i
+        if source_depths[i] > max_depth:
+            continue
+        source = sources[i]
+        row = tables[count]
+        if kind <= 1:
+            for y in range(outer):
+                if kind == 0:
+                    row[y * words : (y + 1) * words] = source
+                else:
+                    spread(source, row[y * words : (y + 1) * words], places[:, y], masks)
+        else:
+            for y in range(outer):
+                for z in range(outer):
+                    base = (y * outer + z) * words
+                    if kind == 2:
+                        row[base : base + words] = source[y * words : (y + 1) * words]
+                    elif kind == 3:
+                        row[base : base + words] = source[z * words : (z + 1) * words]
+                    else:
+                        spread(source[z * words : (z + 1) * words], row[base : base + words], places[:, y], masks)
+        if admit(tables, depths, slots, full, count, source_depths[i], hash_mask):
+            tops[count] = top
+            lefts[count] = i
+            rights[count] = -1
+            count += 1
+    return count, high
+
+
+@_compiled
+def select_operands(
+    tables: Any, depths: Any, low: int, high: int, outer: int, inner: int, words: int,
+    outer_existential: bool, inner_existential: bool, target: Any, care: Any, max_depth: int,
+    dependent_only: bool, prune: bool,
+) -> Any:  # fmt: skip
+    """The entries of [low, high) that can be operands of a body whose quantified value is `target` on `care`.
+
+    NOTE(monotone): under quantifiers, a conjunction holds of no more than each of its operands does, and a
+    disjunction of no less. The body's connective is the one that differs from the inner quantifier: "and" below
+    "exists". `prune` switches this off. With `dependent_only`, entries that do not depend on the inner variable are
+    left out: with one for an operand, a formula as small has the quantifier further in.
+    """
+    chosen = np.empty(high - low, dtype=np.int64)
+    number = 0
+    middle = np.empty(outer * words, dtype=np.uint64)
+    final = np.empty(words, dtype=np.uint64)
+    for i in range(low, high):
+        if depths[i] > max_depth:
+            continue
+        depends = reduce_rows(tables[i], middle, outer, inner, words, inner_existential)
+        if dependent_only and not depends:
+            continue
+        if prune:
+            reduce_rows(middle, final, 1, outer, words, outer_existential)
+            fits = True
+            for k in range(words):
+                wrong = (target[k] & ~final[k]) if inner_existential else (final[k] & ~target[k])
+                if wrong & care[k]:
+                    fits = False
+                    break
+            if not fits:
+                continue
+        chosen[number] = i
+        number += 1
+    return chosen[:number].copy()
+
+
+@_compiled
+def accepts(row: Any, target: Any, care: Any, misses: Any) -> bool:
+    """Whether a row equals `target` on the bits in `care`, and differs from it somewhere in each mask of `misses`."""
+    for k in range(row.shape[0]):
+        if (row[k] ^ target[k]) & care[k]:
+            return False
+    for w in range(misses.shape[0]):
+        differs = False
+        for k in range(row.shape[0]):
+            if (row[k] ^ target[k]) & misses[w, k]:
+                differs = True
+        if not differs:
+            return False
+    return True
+
+
+@_compiled
+def stream_pairs(
+    tables: Any, tops: Any, lefts: Any, rights: Any, top: int, left_larger: bool, same_size: bool,
+    outer: int, inner: int, words: int, outer_existential: bool, inner_existential: bool,
+    target: Any, care: Any, misses: Any, start_a: int, max_pairs: int, hits: Any, number_of_hits: int,
+) -> Any:  # fmt: skip
+    """Try Q_outer Q_inner (a op b) for a in `lefts`, b in `rights`, op being the one that differs from Q_inner.
+
+    Nothing is stored: a pair is given up at the first row that shows it cannot reach `target`. Hits go into
+    `hits[:, 2]` while there is room. Works on about `max_pairs` pairs; returns the number of hits, where to go on
+    in `lefts`, and the pairs tried.
+    """
+    total = np.empty(words, dtype=np.uint64)
+    pairs = 0
+    for a in range(start_a, lefts.shape[0]):
+        if pairs >= max_pairs:
+            return number_of_hits, a, pairs
+        i = lefts[a]
+        left = tables[i]
+        left_irreducible = tops[i] != top
+        if left_irreducible and left_larger:
+            continue
+        for b in range(rights.shape[0]):
+            j = rights[b]
+            if tops[j] == top or (same_size and left_irreducible and j <= i):
+                continue
+            pairs += 1
+            right = tables[j]
+            alive = True
+            for k in range(words):
+                total[k] = _ZERO if outer_existential else ~_ZERO
+            for y in range(outer):
+                base = y * inner * words
+                for k in range(words):
+                    if inner_existential:
+                        value = _ZERO
+                        for z in range(inner):
+                            p = base + z * words + k
+                            value |= left[p] & right[p]
+                    else:
+                        value = ~_ZERO
+                        for z in range(inner):
+                            p = base + z * words + k
+                            value &= left[p] | right[p]
+                    if outer_existential:
+                        total[k] |= value
+                        wrong = value & ~target[k]
+                    else:
+                        total[k] &= value
+                        wrong = target[k] & ~value
+                    if wrong & care[k]:
+                        alive = False
+                        break
+                if not alive:
+                    break
+            if alive and accepts(total, target, care, misses) and number_of_hits < hits.shape[0]:
+                hits[number_of_hits, 0] = i
+                hits[number_of_hits, 1] = j
+                number_of_hits += 1
+    return number_of_hits, lefts.shape[0], pairs
+
+
+@_compiled
+def find_accepted(tables: Any, low: int, high: int, target: Any, care: Any, misses: Any) -> Any:
+    """The entries of [low, high) whose one-row tables are accepted."""
+    found = np.empty(high - low, dtype=np.int64)
+    number = 0
+    for i in range(low, high):
+        if accepts(tables[i], target, care, misses):
+            found[number] = i
+            number += 1
+    return found[:number].copy()
+
+
+@_compiled
+def add_compositions(
+    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    sources: Any, source_depths: Any, firsts: Any, seconds: Any, start: int,
+    size: int, words: int, places: Any, masks: Any, existential: bool, top: int, max_depth: int, hash_mask: Any,
+) -> Any:  # fmt: skip
+    """Admit Q z (a(x, z) op b(y, z)) for a in `firsts` and b in `seconds`, tables of two variables.
+
+    The connective is the one that differs from the quantifier. For relations this is composition, or its dual.
+    Returns the new count and where to go on in `seconds`.
+    """
+    turned = np.empty(size * size * words, dtype=np.uint64)
+    for b in range(start, seconds.shape[0]):
+        j = seconds[b]
+        if count + firsts.shape[0] > tables.shape[0]:
+            return count, b
+        for y in range(size):
+            for z in range(size):
+                base = (y * size + z) * words
+                spread(sources[j, z * words : (z + 1) * words], turned[base : base + words], places[:, y], masks)
+        for a in range(firsts.shape[0]):
+            i = firsts[a]
+            depth = max(source_depths[i], source_depths[j]) + 1
+            if depth > max_depth:
+                continue
+            for y in range(size):
+                for k in range(words):
+                    value = _ZERO if existential else ~_ZERO
+                    for z in range(size):
+                        if existential:
+                            value |= sources[i, z * words + k] & turned[(y * size + z) * words + k]
+                        else:
+                            value &= sources[i, z * words + k] | turned[(y * size + z) * words + k]
+                    tables[count, y * words + k] = value & full[y * words + k]
+            if admit(tables, depths, slots, full, count, depth, hash_mask):
+                tops[count] = top
+                lefts[count] = i
+                rights[count] = j
+                count += 1
+    return count, seconds.shape[0]
