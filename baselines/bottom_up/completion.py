@@ -78,9 +78,7 @@ def search_completions(
         formulas=tuple(renamed_apart(best, instance.signature)),
         none_below=proven,
         fragment=str(fragment),
-        diagnosis=""
-        if proven
-        else "formulas were told apart on sampled completions, so smaller ones are not ruled out",
+        diagnosis="" if proven else unproven,
         statistics={"sizeReached": size, "completions": [len(worlds) for worlds, _ in samples]},
     )
 

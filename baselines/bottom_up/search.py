@@ -109,7 +109,7 @@ class _Run:
                 self._none_below = size if open_ones else size + 1
             self._size = size + 1
             self._tick()
-            # Nothing smaller than the answer is left; where all answers count, those of its own size are to be seen too.
+            # Nothing smaller than the answer is left; where all answers count, its own size is to be seen too.
             unseen = 0 if sentences or self._options.solutions > 1 else 1
             if self._answers and self._answers[0].ast_nodes <= size + unseen:
                 break

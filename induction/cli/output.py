@@ -79,6 +79,11 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
+def note(message: str) -> None:
+    """A line on standard error."""
+    print(f"induction: {message}", file=sys.stderr)
+
+
 def plural(number: int, noun: str) -> str:
     """`number` and `noun`, with an s unless the number is one."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,214 @@
+"""Tasks on this machine, each in a process of its own under hard limits of time and memory.
+
+A task is expected to keep within its budget by itself; the limits here are for when it does not. A process over its
+limit is asked to stop, which reaches it as KeyboardInterrupt, and killed a moment later. CPU time is the operating
+system's account of the finished process.
+"""
+
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+_POLL_S = 0.05
+_GRACE_S = 1.0
+_CONTEXT = multiprocessing.get_context("fork" if sys.platform.startswith("linux") else "spawn")
+
+
+@dataclass(frozen=True)
+class Task:
+    """`work(argument, send)`, called in the process; what it returns is the result, what it sends is progress."""
+
+    name: str
+    work: Callable[[Any, Callable[[Any], None]], Any]
+    argument: Any
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Hard limits of one task: wall seconds and bytes of resident memory; None is without limit."""
+
+    time_s: float | None = None
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a task ended: its `result`, or None with the reason in `failure` ("time", "memory" or what was raised).
+
+    `progress` is the last progress it sent. Times in seconds, `peak_mb` the largest resident memory in MiB.
+    """
+
+    name: str
+    result: Any
+    failure: str
+    progress: Any
+    cpu_s: float
+    wall_s: float
+    peak_mb: float
+
+
+@dataclass
+class _Running:
+    task: Task
+    process: Any
+    connection: Connection
+    started: float = field(default_factory=time.monotonic)
+    progress: Any = None
+    result: Any = None
+    done: bool = False
+    failure: str = ""
+    peak_bytes: int = 0
+    stop_by: float | None = None
+
+
+def run_tasks(
+    tasks: Iterable[Task],
+    *,
+    jobs: int,
+    limits: Limits,
+    on_progress: Callable[[str, Any], None] = lambda _name, _progress: None,
+) -> Iterator[Report]:
+    """Run tasks, at most `jobs` at a time, and give a report for each as it ends.
+
+    When the consumer stops, or Ctrl-C comes, the tasks under way are stopped; their reports, with what they had to
+    say in the end, still come if the consumer goes on.
+    """
+    waiting = iter(tasks)
+    running: list[_Running] = []
+    stopping = False
+    try:
+        while True:
+            try:
+                while not stopping and len(running) < jobs and (task := next(waiting, None)) is not None:
+                    running.append(_start(task))
+                if not running:
+                    return
+                _listen(running, limits, on_progress)
+            except KeyboardInterrupt:
+                if stopping:
+                    raise
+                stopping = True
+                for one in running:
+                    _ask_to_stop(one, "interrupted")
+            for one in [one for one in running if not one.process.is_alive() or one.done]:
+                running.remove(one)
+                yield _finish(one)
+            if stopping and not running:
+                raise KeyboardInterrupt
+    finally:
+        for one in running:
+            one.process.kill()
+            one.process.join()
+
+
+def _start(task: Task) -> _Running:
+    here, there = _CONTEXT.Pipe(duplex=False)
+    process = _CONTEXT.Process(target=_in_process, args=(task, there), daemon=True)  # type: ignore[attr-defined]
+    process.start()
+    there.close()
+    return _Running(task, process, here)
+
+
+def _in_process(task: Task, connection: Connection) -> None:
+    # Ctrl-C is for the parent, which passes it on as a request to stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        result = task.work(task.argument, lambda progress: connection.send(("progress", progress)))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        connection.send(("done", (result, peak)))
+    except KeyboardInterrupt:
+        connection.send(("failed", "interrupted"))
+    except MemoryError:
+        connection.send(("failed", "memory"))
+    except Exception as error:
+        connection.send(("failed", f"{type(error).__name__}: {error}"))
+
+
+def _interrupt(_signal: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _listen(running: list[_Running], limits: Limits, on_progress: Callable[[str, Any], None]) -> None:
+    """Wait a moment for messages, take them in, and hold every process to its limits."""
+    by_connection = {one.connection: one for one in running}
+    for connection in wait(list(by_connection), timeout=_POLL_S):
+        assert isinstance(connection, Connection)
+        one = by_connection[connection]
+        _receive(one)
+        if one.progress is not None and not one.done:
+            on_progress(one.task.name, one.progress)
+    now = time.monotonic()
+    for one in running:
+        one.peak_bytes = max(one.peak_bytes, _resident_bytes(one.process.pid))
+        if one.done:
+            continue
+        if one.stop_by is not None:
+            if now > one.stop_by:
+                one.process.kill()
+        elif limits.time_s is not None and now - one.started > limits.time_s:
+            _ask_to_stop(one, "time")
+        elif limits.memory_bytes is not None and one.peak_bytes > limits.memory_bytes:
+            _ask_to_stop(one, "memory")
+
+
+def _receive(one: _Running) -> None:
+    """Take in every message that has come."""
+    try:
+        while one.connection.poll():
+            kind, content = one.connection.recv()
+            if kind == "progress":
+                one.progress = content
+            elif kind == "done":
+                one.result, peak = content
+                one.peak_bytes = max(one.peak_bytes, peak)
+                one.done = True
+            else:
+                one.failure = one.failure or content
+                one.done = True
+    except (EOFError, OSError):
+        one.failure = one.failure or "died"
+        one.done = True
+
+
+def _ask_to_stop(one: _Running, why: str) -> None:
+    one.failure = one.failure or why
+    one.stop_by = time.monotonic() + _GRACE_S
+    one.process.terminate()
+
+
+def _finish(one: _Running) -> Report:
+    _receive(one)
+    # The children's account grows by a process when it is joined: the difference is that process's own.
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    one.process.join(_GRACE_S)
+    if one.process.is_alive():
+        one.process.kill()
+        one.process.join()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    one.connection.close()
+    return Report(
+        name=one.task.name,
+        result=one.result,
+        failure="" if one.result is not None else one.failure,
+        progress=one.progress,
+        cpu_s=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        wall_s=time.monotonic() - one.started,
+        peak_mb=one.peak_bytes / 2**20,
+    )
+
+
+def _resident_bytes(pid: int | None) -> int:
+    """The resident memory of a process; 0 where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/statm") as stream:
+            return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return 0

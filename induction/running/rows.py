@@ -1,0 +1,73 @@
+"""Rows of a long job: each is kept as soon as it is finished, and the file appears whole, in input order.
+
+Finished rows go to `OUT.partial`, a line each; its first line says which job they belong to. A job started again with
+the same key takes them over and does the rest. When all are there, `OUT` is written in one step and the journal goes.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from induction.errors import InstanceFormatError, UsageError, printable
+from induction.worlds.formats import write_whole
+from induction.worlds.texts import load_json
+
+Row = dict[str, Any]
+
+_KEY_FIELD = "journalOf"
+
+
+class RowJournal:
+    """The rows of the job that writes `output`, by their ids. Use as a context manager, which closes the file.
+
+    Raises:
+        UsageError: the journal that is there belongs to another job.
+        OSError: the journal cannot be read or written.
+    """
+
+    def __init__(self, output: str | os.PathLike[str], key: Mapping[str, Any]) -> None:
+        self.output = Path(output)
+        self.path = self.output.with_name(self.output.name + ".partial")
+        self.rows: dict[str, Row] = {}
+        self._key = {_KEY_FIELD: dict(key)}
+        kept = self._read() if self.path.exists() else b""
+        # What is kept ends with a whole line: a line cut short by a crash goes.
+        self._stream = self.path.open("wb")
+        self._stream.write(kept or (json.dumps(self._key) + "\n").encode())
+        self._stream.flush()
+
+    def _read(self) -> bytes:
+        content = self.path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        lines = whole.split(b"\n")[:-1]
+        name = printable(str(self.path), 200)
+        try:
+            rows = [load_json(line.decode(), name, first_line=i) for i, line in enumerate(lines, start=1)]
+            if rows and rows[0] != self._key:
+                raise UsageError(f"{name}: is left over from another command; finish that one, or delete the file")
+            self.rows = {row["instanceId"]: row for row in rows[1:]}
+        except (InstanceFormatError, UnicodeDecodeError, KeyError, TypeError):
+            raise UsageError(f"{name}: is not a journal of this program; move it away") from None
+        return whole
+
+    def add(self, name: str, row: Row) -> None:
+        """Keep a finished row."""
+        self.rows[name] = row
+        self._stream.write((json.dumps(row) + "\n").encode())
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+
+    def finish(self, order: Sequence[str]) -> None:
+        """Write the output with the rows in `order`, and remove the journal."""
+        content = "".join(json.dumps(self.rows[name]) + "\n" for name in order)
+        write_whole(self.output, content.encode())
+        self._stream.close()
+        self.path.unlink()
+
+    def __enter__(self) -> "RowJournal":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
