@@ -91,7 +91,7 @@ class _Run:
             self._take([constant])
         split = case_split(self._tables, self._question)
         if split is not None:
-            self._take([split])
+            self._take([self._opened(split)])
         tuples = sum(world.size**self._fragment.variables for world in self._worlds)
         if not self._answers and tuples <= _CHEAP_TYPES and self._nothing_fits():
             return Outcome.PROVEN_NONE
@@ -104,7 +104,7 @@ class _Run:
                 # A formula without x fits: all labels of each world are alike. With x added it is an answer; whether
                 # something between is smaller is not decided, so the proven bound stays here.
                 sentences = True
-                self._take([_opened(fitting[0], self._layout.signature, self._options.equality)])
+                self._take([self._opened(fitting[0])])
             if not sentences:
                 self._none_below = size if open_ones else size + 1
             self._size = size + 1
@@ -118,7 +118,7 @@ class _Run:
         else:
             if not self._answers:
                 return Outcome.PROVEN_NONE if self._nothing_fits() else Outcome.EXHAUSTED
-        if self._options.solutions > 1:
+        if self._options.solutions > 1 and self._answers[0].ast_nodes <= self._none_below:
             self._take(self._further_answers(self._answers[0].ast_nodes))
         return Outcome.SOLVED
 
@@ -130,7 +130,8 @@ class _Run:
                 raise AssertionError(f"the search gave a formula that does not fit: {formula}")
         if not answers and outcome in (Outcome.TIMED_OUT, Outcome.UNKNOWN) and not self._diagnosis:
             self._nothing_fits()
-        none_below = self._none_below
+        # What holds everywhere or nowhere has no class, so the bound alone does not know of such an answer.
+        none_below = min(self._none_below, answers[0].ast_nodes) if answers else self._none_below
         if outcome is Outcome.PROVEN_NONE:
             none_below = self._options.max_ast + 1
         return SearchResult(
@@ -170,11 +171,22 @@ class _Run:
         candidates = [*atoms, *(Not(atom) for atom in atoms)]
         return [formula for formula in candidates if check(formula, self._instance).valid]
 
+    def _opened(self, formula: Formula) -> Formula:
+        """The formula, with x put into it if it says nothing of x."""
+        if free_variables(formula) == {FREE_VARIABLE}:
+            return formula
+        if self._options.equality:
+            return And(formula, Equal(FREE_VARIABLE, FREE_VARIABLE))
+        signature = self._layout.signature
+        name = next(iter(signature))
+        atom = Atom(name, (FREE_VARIABLE,) * signature.arity(name))
+        return And(formula, Or(atom, Not(atom)))
+
     def _take_shortcut(self) -> None:
         most = self._answers[0].ast_nodes - 1 if self._answers else 10**6
         found = relation_algebra(self._tables, self._question, self._tick, min(most, 40))
-        if found is not None and free_variables(found) == {FREE_VARIABLE}:
-            self._take([found])
+        if found is not None:
+            self._take([self._opened(found)])
 
     def _nothing_fits(self) -> bool:
         """Whether no formula of the fragment fits, whatever its size; what stands in the way is put into words."""
@@ -217,15 +229,6 @@ def question_of(layout: Layout, number_to_match: int, number_asked: int | None =
     care = np.bitwise_or.reduce(masks[:number_to_match], axis=0, initial=np.uint64(0))
     misses = masks[number_to_match : number_asked if number_asked is not None else len(masks)]
     return Question(layout.target(), care.astype(np.uint64), np.ascontiguousarray(misses))
-
-
-def _opened(sentence: Formula, signature: Any, equality: bool) -> Formula:
-    """The sentence with x in it."""
-    if equality:
-        return And(sentence, Equal(FREE_VARIABLE, FREE_VARIABLE))
-    name = next(iter(signature))
-    atom = Atom(name, (FREE_VARIABLE,) * signature.arity(name))
-    return And(sentence, Or(atom, Not(atom)))
 
 
 def _clash(instance: Instance, worlds: Sequence[World], fragment: Fragment) -> str | None:

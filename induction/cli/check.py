@@ -27,7 +27,7 @@ def command(
         ),
     ],
     instance_id: Annotated[
-        list[str] | None, typer.Option("--id", help="Check this instance alone; may be repeated.")
+        list[str] | None, typer.Option("--id", metavar="ID", help="Check this instance alone; may be repeated.")
     ] = None,
     formulas: Annotated[
         str | None,
@@ -47,7 +47,7 @@ def command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
-    r"""Check formulas against the worlds of an instance file.
+    """Check formulas against the worlds of an instance file.
 
     Without --id every instance is checked, and the exit code is 0 only if the formula is valid on all of them.
     A file of formulas has one a line (# and ; begin comments) or JSONL rows. A row may name its instance
@@ -57,8 +57,8 @@ def command(
 
     \b
     Examples:
-      induction check '(exists y (and (R x y) (P y)))' suite.yaml.gz --id simple_001
-      induction check '(exists y (R x y))' suite.yaml.gz --id simple_001 --why --object a3
+      induction check '(exists y (R x y))' suite.yaml.gz --id simple_001
+      induction check '(exists y (R x y))' suite.yaml.gz --id simple_001 --why
       echo '(P x)' | induction check - suite.yaml.gz
       induction check --formulas answers.jsonl suite.yaml.gz --json
     """
@@ -70,13 +70,16 @@ def command(
         raise UsageError("--world and --object go with --why")
     candidates, row_faults = _candidates(formula, formulas)
     instances, faults, known_ids = inputs.load_instances(file, instance_id)
-    row_faults += _unknown_instances(candidates, known_ids, formulas)
+    others = [c for c in candidates if c.instance_id is not None and c.instance_id not in set(known_ids)]
     alone = formulas is None and len(instances) == 1
     if why and formulas is not None:
         raise UsageError("--why takes one formula; it does not go with --formulas")
     if why and not alone:
         raise UsageError("--why takes one instance; choose it with --id")
     results = _check_all(instances, candidates, use_reference=reference, strict=formulas is None, alone=alone)
+    if others:
+        first = f"{others[0].place}: '{printable(str(others[0].instance_id))}'"
+        output.note(f"{output.plural(len(others), 'row')} passed over, for instances not in the file (first {first})")
     if not results and not faults and not row_faults:
         raise UsageError(f"{printable(formulas or '', 200)}: no row is for an instance asked for")
     reason = None
@@ -84,7 +87,7 @@ def command(
         reason = verdicts.reason_for(results[0].verdict, instances[0], world, element)
     all_faults = [*faults, *row_faults]
     if as_json:
-        output.print_json(verdicts.as_json(file, results, all_faults, reason))
+        output.print_json(verdicts.as_json(file, results, all_faults, reason) | {"rowsPassedOver": len(others)})
     elif alone and results:
         verdicts.print_detail(results[0])
         if reason is not None:
@@ -126,20 +129,6 @@ def _candidates(formula: str | None, formulas: str | None) -> tuple[list["Candid
     if not candidates and not faults:
         raise UsageError(f"{printable(formulas, 200)}: holds no formulas")
     return candidates, faults
-
-
-def _unknown_instances(
-    candidates: Sequence["Candidate"], known_ids: Sequence[str], formulas: str | None
-) -> list[InductionError]:
-    """A fault for each row that names an instance which the file does not hold."""
-    from induction.errors import InstanceFormatError
-
-    known = {None, *known_ids}
-    return [
-        InstanceFormatError(f"no instance '{printable(str(c.instance_id))}'", file=formulas or "", place=c.place)
-        for c in candidates
-        if c.instance_id not in known
-    ]
 
 
 def _check_all(

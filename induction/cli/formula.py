@@ -34,7 +34,7 @@ def command(
     ] = "P/1 Q/1 R/2 S/2",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
-    r"""Parse a formula; show its sizes, free variables and normal forms.
+    """Parse a formula; show its sizes, free variables and normal forms.
 
     Any formula of the language is taken, also one that is no definition of T because its free variables are not
     exactly x; that is said. Forms: sexpr (the released text form), pretty (indented), unicode (mathematical), nnf
@@ -42,7 +42,7 @@ def command(
 
     \b
     Examples:
-      induction formula '(forall y (or (not (R x y)) (exists z (and (S y z) (P z)))))'
+      induction formula '(forall y (or (not (R x y)) (exists z (S y z))))'
       induction formula '(exists y (and (R x y) (P y)))' --to unicode
       induction formula '(exists y (and (R x y) (P y)))' --to smtlib
       echo '(not (P x))' | induction formula - --json

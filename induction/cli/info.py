@@ -15,7 +15,7 @@ def command(
     instance_id: Annotated[str | None, typer.Option("--id", help="Describe this instance alone.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
-    r"""Describe an instance file: counts by regime and band, world sizes, densities, labels, gold sizes.
+    """Describe an instance file: counts by regime and band, world sizes, densities, labels, gold sizes.
 
     \b
     Examples:

@@ -16,7 +16,7 @@ from induction.errors import BudgetExhaustedError, FormulaSyntaxError, Induction
 
 app = typer.Typer(
     name="induction",
-    help="First-order definitions of a concept over small finite relational worlds: check, inspect, explain.",
+    help="First-order definitions of a concept over small finite relational worlds: check, inspect, find.",
     epilog="Exit codes: 0 yes/valid/done, 1 no/invalid, 2 the input is at fault, 3 budget ran out, 130 interrupted.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _PLAIN_WIDTH = 80
 _LONGEST_UNBROKEN = 24
+_DEEPEST_MARGIN = 10
 
 
 def console() -> "Console":
@@ -67,7 +68,7 @@ def print_fields(fields: Sequence[tuple[str, object]]) -> None:
 
 def print_indented(level: int, text: str) -> None:
     """A line two columns in for each level, wrapped and then indented further where it is too long."""
-    margin = "  " * level
+    margin = "  " * min(level, _DEEPEST_MARGIN)
     wrapped = textwrap.wrap(
         printable(text, 10_000), _PLAIN_WIDTH, initial_indent=margin, subsequent_indent=margin + "    "
     )

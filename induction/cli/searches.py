@@ -6,11 +6,11 @@ import typer
 
 
 def command(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> int:
-    r"""List the searches that are installed.
+    """List the searches that are installed.
 
     \b
     Examples:
-      induction searches
+      induction searches --json
     """
     from induction.cli import output
     from induction.search import load_search, search_names

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Instance file (YAML, JSON, JSONL, .gz), or -.")],
     instance_id: Annotated[str, typer.Option("--id", help="The instance to show.")],
-    world: Annotated[list[str] | None, typer.Option("--world", help="Show this world alone; may be repeated.")] = None,
+    world: Annotated[
+        list[str] | None, typer.Option("--world", metavar="WORLD", help="Show this world alone; may be repeated.")
+    ] = None,
     formula: Annotated[
         str | None, typer.Option("--formula", help="Mark what this formula hits, misses and takes for T (- for stdin).")
     ] = None,
@@ -26,7 +28,7 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
-    r"""Show the worlds of an instance: as text, or with -o as a picture of all of them on one sheet.
+    """Show the worlds of an instance: as text, or with -o as a picture of all of them on one sheet.
 
     With --formula, objects are marked as hits, misses (T, but the formula fails) and false alarms (the formula holds,
     but not T); in EC worlds for a completion that matches, or if there is none with every unknown atom false.
@@ -34,7 +36,7 @@ def command(
     \b
     Examples:
       induction show suite.yaml.gz --id simple_001
-      induction show suite.yaml.gz --id simple_001 --world train_0 --formula '(exists y (R x y))'
+      induction show suite.yaml.gz --id simple_001 --formula '(exists y (R x y))'
       induction show suite.yaml.gz --id simple_001 -o worlds.svg
     """
     from induction.cli import inputs, output

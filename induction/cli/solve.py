@@ -22,7 +22,7 @@ _RAN_OUT = ("timed-out", "out-of-memory", "unknown")
 def command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Instance file (YAML, JSON, JSONL, .gz), or -.")],
     instance_id: Annotated[
-        list[str] | None, typer.Option("--id", help="Solve this instance alone; may be repeated.")
+        list[str] | None, typer.Option("--id", metavar="ID", help="Solve this instance alone; may be repeated.")
     ] = None,
     search: Annotated[str, typer.Option("--search", help="Which search; see induction searches.")] = "bottom-up",
     budget: Annotated[str, typer.Option("--budget", help="Wall time for each instance: 60s, 5m.")] = "60s",
@@ -39,7 +39,7 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
-    r"""Find the smallest formulas that explain each instance, and prove that none is smaller.
+    """Find the smallest formulas that explain each instance, and prove that none is smaller.
 
     The fragment: not, binary and/or, exists, forall, = (unless --no-equality), with --variables names that may be
     bound again inside their own scope, and --depth. Answers of one size come in this order: smallest sum of the AST

@@ -13,7 +13,7 @@ from induction.formula.answers import Answer
 from induction.formula.metrics import free_variables, quantifier_depth
 from induction.formula.printing import to_unicode
 from induction.formula.syntax import FREE_VARIABLE, Atom, Equal, Exists, Formula, Quantified, to_sexpr
-from induction.rewriting.explain import MAX_STEPS, Claim, Step, explain
+from induction.rewriting.explain import MAX_STEPS, Claim, Step, explain, is_literal
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.records import atom_names
 from induction.worlds.world import Element, World
@@ -88,7 +88,7 @@ def reason_for(verdict: Verdict, instance: Instance, world_name: str | None, ele
     note = ""
     if report.completion is not None:
         completed = report.completion.completed
-        note = "in the completion found" if completed is not None else "with every unknown atom false"
+        note = "in the completion found" if completed is not None else "with every unknown atom false (none matches)"
         world = completed or world  # explaining takes unknown atoms for false
     element = world.domain.index(element_name)
     steps = explain(verdict.formula, world, element)
@@ -141,7 +141,7 @@ def print_summary(results: Sequence[Result]) -> None:
         place = (result.reading.candidate.place,) if several else ()
         rows.append((*place, result.instance.instance_id, word, size, delta, failed))
     place_heading = ("formula",) if several else ()
-    headings = (*place_heading, "instance", "verdict", "AST", "to gold", "failed")
+    headings = (*place_heading, "instance", "verdict", "AST", "to gold", "failed worlds, or problem")
     output.print_table(headings, rows, numeric=("AST", "to gold"), unbroken=("formula", "verdict"))
     valid = sum(result.valid for result in results)
     repaired = sum(result.valid and bool(result.repairs) for result in results)
@@ -162,9 +162,9 @@ def print_reason(reason: Reason) -> None:
         for group in step.groups:
             variable = _quantified(step.claim).variable
             names = " ".join(reason.world.domain[element] for element in group.elements)
-            output.print_indented(
-                step.level + 2, f"{variable} = {names}: {_shortened(group.part)} {_word(group.holds)}"
-            )
+            example = "; for example:" if len(group.elements) > 1 and not is_literal(group.part) else ""
+            line = f"{variable} = {names}: {_shortened(group.part)} {_word(group.holds)}{example}"
+            output.print_indented(step.level + 2, line)
     if len(reason.steps) >= MAX_STEPS:
         print(f"  … and so on: a trace ends after {MAX_STEPS} steps")
 
@@ -213,7 +213,7 @@ def _verdict_line(verdict: Verdict) -> str:
     if verdict.regime is Regime.EC:
         kinds = [world.completion.failure for world in failed if world.completion is not None]
         local, joint = kinds.count("local_impossible"), kinds.count("global_inconsistent")
-        causes = [f"{local} by labels out of reach"] * bool(local) + [f"{joint} by labels in conflict"] * bool(joint)
+        causes = [f"{local}: labels out of reach"] * bool(local) + [f"{joint}: labels in conflict"] * bool(joint)
         worlds = output.plural(len(verdict.worlds), "world")
         return f"NOT VALID: no completion in {len(failed)} of {worlds} ({', '.join(causes)})"
     by_side = []
@@ -287,8 +287,8 @@ def _print_completions(verdict: Verdict, instance: Instance) -> None:
     headings = ("", "world", "objects", "unknown", "T", "never holds", "always holds", "conflict")
     output.print_table(headings, rows, numeric=("objects", "unknown", "T"))
     if not verdict.valid:
-        print("\nnever holds: labelled T, but no completion makes it hold; always holds: not")
-        print("labelled, but none makes it fail; conflict: these labels exclude each other")
+        print("\nnever holds: labelled T, but it fails in every completion; always holds: not")
+        print("labelled, but it holds in every completion; conflict: labels that exclude each other")
     completed = [report for report in verdict.worlds if report.completion and report.completion.completed]
     if completed:
         print("\nOne completion each: the unknown atoms to make true, all others false.")
@@ -406,6 +406,7 @@ def _reason_json(reason: Reason) -> dict[str, Any]:
         "holds": reason.holds,
         "labelled": bool(reason.world.target[reason.element]),
         "note": reason.note or None,
+        "cut": len(reason.steps) >= MAX_STEPS,
         "steps": [
             {
                 "level": step.level,

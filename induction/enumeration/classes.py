@@ -215,8 +215,11 @@ class ClassTables:
         return sum(layer.bytes for layer in self.layers)
 
     def is_open_to(self, arity: int) -> bool:
-        """Whether the fragment has subformulas of so many free variables at all."""
-        return arity <= self.fragment.variables and self.fragment.depth_allowed(arity) >= 0
+        """Whether the layer of so many free variables holds anything.
+
+        With one variable the layer of two still serves to quantify it: `exists x f(x)` is made as `exists y f(y)`.
+        """
+        return arity <= max(2, self.fragment.variables) and self.fragment.depth_allowed(arity) >= 0
 
     def build(self, arity: int, size: int) -> None:
         """Complete the layer of `arity` variables up to AST size `size`, and whatever that takes of the others."""
@@ -237,10 +240,13 @@ class ClassTables:
                 self.build(arity + 1, size - 2)
             if arity > 1:
                 self.build(arity - 1, size)
-                for kind in (0, 1) if arity == 2 else (2, 3, 4):
+                for kind in ((1,) if self.fragment.variables == 1 else (0, 1)) if arity == 2 else (2, 3, 4):
                     layer.add_embeddings(
                         self.layer(arity - 1), *self.layer(arity - 1).of_size(size), kind, layout, max_depth
                     )
+            if arity > self.fragment.variables:
+                layer.finish_size()
+                return
             self._add_atoms(arity, size)
             layer.add_negations(*layer.of_size(size - 1))
             for operation in (kernels.AND, kernels.OR):

@@ -17,20 +17,21 @@ from typing import Any, TypeAlias
 import lark
 from lark.lexer import Token
 
-from induction.errors import FormulaSyntaxError, FormulaTooLargeError
+from induction.errors import FormulaSyntaxError, FormulaTooLargeError, printable
 from induction.formula.metrics import free_variables
-from induction.formula.parsing import parse_formula
+from induction.formula.parsing import near_keyword, parse_formula
 from induction.formula.syntax import DEFAULT_SIGNATURE, FREE_VARIABLE, KEYWORDS, Formula, Signature
 
 MAX_ANSWER_CHARACTERS = 1_000_000
 """Longest answer that is looked into."""
 
 _MOST_CANDIDATES = 100  # parsed, from the last one backwards, when looking for a formula in prose
-_MOST_JSON_ATTEMPTS = 200
+_MOST_OBJECTS_AROUND = 5  # objects tried around a field, from the innermost
 _JSON = json.JSONDecoder(strict=False)  # answers hold line breaks inside strings
 _FENCE = re.compile(r"```[^\n`]*\n?(.*?)```", re.DOTALL)
-_BROKEN_JSON_FORMULA = re.compile(r"""["']formula["']\s*:\s*["'](?P<text>(?:[^"'\\]|\\.)*)""", re.DOTALL)
-_NULL_JSON_FORMULA = re.compile(r"""["']formula["']\s*:\s*(null|None)""")
+_JSON_FIELD = re.compile(r"""["']formula["']\s*:\s*""")
+_QUOTED = re.compile(r"""["'](?P<text>(?:[^"'\\]|\\.)*)""", re.DOTALL)
+_ANNOUNCED = re.compile(r"(?i)\b(final|answer|formula|hypothesis|conclusion|definition|phi|T\(x\))|φ")
 
 
 class AnswerStatus(enum.StrEnum):
@@ -56,7 +57,8 @@ class Answer:
 
     `text` is the formula text as the model wrote it, `found` where it stood ("whole text", "JSON", "broken JSON",
     "code fence", "prose" or ""). `repairs` names each change made to it before it parsed, in order:
-    `dropped_prefix`, `balanced_prefix`, `remove_trailing_close_paren:n`, `append_missing_close_paren:n`,
+    `dropped_prefix` (words before it, such as `phi(x) =`), `doubled_parenthesis:n`, `balanced_prefix` (what follows a
+    balanced formula is dropped), `remove_trailing_close_paren:n`, `append_missing_close_paren:n`,
     `unary_connective:n`. `candidates` counts the different texts that could have been meant. `formula` is there for
     the statuses FORMULA and NOT_A_DEFINITION; for all but FORMULA `problem` says what is wrong.
     """
@@ -93,39 +95,54 @@ def read_answer(answer: str | None, signature: Signature = DEFAULT_SIGNATURE) ->
 
 
 def _from_json(answer: str, signature: Signature) -> Answer | None:
-    values = [fields["formula"] for fields in _json_objects(answer) if "formula" in fields]
-    found = "JSON"
-    if not values:
-        found = "broken JSON"
-        values = [_unescaped(match["text"]) for match in _BROKEN_JSON_FORMULA.finditer(answer)]
-        if not values and _NULL_JSON_FORMULA.search(answer):
-            values = [None]
-    if not values:
-        return None
-    texts = [value for value in values if isinstance(value, str) and value.strip()]
-    if not texts:
-        if any(isinstance(value, str) for value in values):
-            return Answer(AnswerStatus.EMPTY, found=found, problem="the formula is empty")
-        if values[-1] is None:
-            return Answer(AnswerStatus.NULL, found=found, problem="the formula is null")
-        return Answer(AnswerStatus.UNPARSABLE, found=found, problem="the formula is not text")
-    # Models correct themselves: the last word counts.
-    result = _read_formula(texts[-1], signature)
-    return replace(result, found=found, candidates=len(set(texts)))
-
-
-def _json_objects(text: str) -> Iterator[dict[str, Any]]:
-    position = 0
-    for _ in range(_MOST_JSON_ATTEMPTS):
-        position = text.find("{", position)
-        if position < 0:
-            return
-        try:
-            value, position = _JSON.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            position += 1
+    """The formula of the last JSON "formula" field that holds one; of none, what the last field is instead."""
+    results: list[Answer] = []
+    fields = list(_JSON_FIELD.finditer(answer))[-_MOST_CANDIDATES:]
+    texts = set()
+    for field in fields:
+        text, found = _field_value(answer, field)
+        texts.add(text)
+        if text is None:
+            results.append(Answer(AnswerStatus.NULL, found=found, problem="the formula is null"))
+        elif not text.strip():
+            results.append(Answer(AnswerStatus.EMPTY, found=found, problem="the formula is empty"))
         else:
-            yield value
+            results.append(replace(_read_formula(text, signature), found=found))
+    if not results:
+        return None
+    # Models correct themselves, so the last counts; but placeholders such as "..." are no correction.
+    for preferred in (AnswerStatus.FORMULA, AnswerStatus.NOT_A_DEFINITION, AnswerStatus.UNPARSABLE):
+        for result in reversed(results):
+            if result.status is preferred:
+                return replace(result, candidates=len(texts - {None}))
+    return results[-1]
+
+
+def _field_value(answer: str, field: re.Match[str]) -> tuple[str | None, str]:
+    """The value of a "formula" field as text (None for null), and whether it stands in whole or in broken JSON."""
+    opening = answer.rfind("{", 0, field.start())
+    for _ in range(_MOST_OBJECTS_AROUND):
+        if opening < 0:
+            break
+        try:
+            value, end = _JSON.raw_decode(answer, opening)
+        except (ValueError, RecursionError):
+            break
+        if end > field.end() and isinstance(value, dict) and "formula" in value:
+            inner = value["formula"]
+            return (inner if inner is None or isinstance(inner, str) else json.dumps(inner)), "JSON"
+        opening = answer.rfind("{", 0, opening)
+    rest = answer[field.end() :]
+    if rest.startswith('"'):
+        try:
+            value, _ = _JSON.raw_decode(rest)
+            return str(value), "broken JSON"
+        except ValueError:
+            pass
+    quoted = _QUOTED.match(rest)
+    if quoted:
+        return _unescaped(quoted["text"]), "broken JSON"
+    return (None if re.match(r"null|None", rest) else rest[:100]), "broken JSON"
 
 
 def _unescaped(text: str) -> str:
@@ -146,17 +163,28 @@ def _from_prose(answer: str, signature: Signature) -> Answer | None:
     second_best: Answer | None = None
     for found, passages in (("code fence", [match[1] for match in _FENCE.finditer(answer)]), ("prose", [answer])):
         texts = [
-            passage[expression.start : expression.end]
+            (_prominence(passage, expression), passage[expression.start : expression.end])
             for passage in passages
             for expression in _candidates(passage, signature)
         ]
-        different = len(set(texts))
-        for text in texts[: -_MOST_CANDIDATES - 1 : -1]:
+        different = len({text for _, text in texts})
+        # The most prominent one, and of several the last.
+        for _, text in sorted(texts, key=lambda pair: pair[0])[: -_MOST_CANDIDATES - 1 : -1]:
             result = replace(_read_formula(text, signature), found=found, candidates=different)
             if result.status is AnswerStatus.FORMULA:
                 return result
             second_best = second_best or result
     return second_best
+
+
+def _prominence(text: str, expression: "_Expression") -> int:
+    """2 for a formula on a line of its own, 1 on a line that announces it, 0 within other words."""
+    before = text[text.rfind("\n", 0, expression.start) + 1 : expression.start]
+    end = text.find("\n", expression.end)
+    after = text[expression.end : end if end >= 0 else len(text)]
+    if not (before + after).strip(" \t`*$.:;>-"):
+        return 2
+    return 1 if _ANNOUNCED.search(before) else 0
 
 
 def _read_formula(text: str, signature: Signature) -> Answer:
@@ -178,20 +206,30 @@ def _read_formula(text: str, signature: Signature) -> Answer:
     free = free_variables(formula)
     if free == {FREE_VARIABLE}:
         return answer
-    stray = ", ".join(sorted(free - {FREE_VARIABLE}))
+    stray = printable(", ".join(sorted(free - {FREE_VARIABLE})))
     problem = f"not only {FREE_VARIABLE} is free, but {stray}" if stray else f"{FREE_VARIABLE} does not occur free"
     return replace(answer, status=AnswerStatus.NOT_A_DEFINITION, problem=problem)
 
 
 def _outermost(text: str, signature: Signature, repairs: list[str]) -> "_Expression | None":
-    """The first expression of `text` that looks like a formula; what is dropped or added goes into `repairs`."""
-    tree = _expressions(text)
-    first = next(_formula_like(tree, signature), None)
+    """The first expression of `text` that looks like a formula; what is dropped or added goes into `repairs`.
+
+    None if there is none, or if what stands before it could change its meaning.
+    """
+    first = next(_formula_like(_expressions(text), signature), None)
     if first is None:
         return None
-    if text[: first.start].strip():
+    before = text[: first.start].rstrip()
+    doubled = 0
+    while before.endswith("("):
+        before, doubled = before[:-1].rstrip(), doubled + 1
+    if before:
         repairs.append("dropped_prefix")
+    if doubled:
+        repairs.append(f"doubled_parenthesis:{doubled}")
     rest = text[first.end :].strip()
+    for _ in range(doubled):
+        rest = rest.removeprefix(")").strip()
     if first.missing:
         repairs.append(f"append_missing_close_paren:{first.missing}")
     elif rest and not rest.replace(")", "").strip():
@@ -270,19 +308,58 @@ def _expressions(text: str) -> list[_Item]:
 
 
 def _looks_like_formula(expression: _Expression, signature: Signature) -> bool:
-    return expression.head in (*KEYWORDS, "=") or expression.head in signature
+    """Whether an expression begins as a formula does, or as one with a wrong operator: `(Not (P x))`, `(if A B)`."""
+    head = expression.head
+    if head in (*KEYWORDS, "=") or head in signature:
+        return True
+    operands = expression.items[1:]
+    only_operands = bool(operands) and all(isinstance(item, _Expression) for item in operands)
+    return (
+        bool(head)
+        and (bool(near_keyword(head)) or only_operands)
+        and any(isinstance(item, _Expression) for item in operands)
+    )
 
 
 def _formula_like(items: Sequence[_Item], signature: Signature) -> Iterator[_Expression]:
-    """The outermost expressions, in order, that begin as a formula does."""
-    pending = list(reversed(items))
+    """The outermost expressions, in order, that begin as a formula does; none that a word before it would change.
+
+    NOTE(operators): `not (P x)`, `¬(P x)` and `exists y (R x y)` are formulas in another notation. Taking the part
+    in parentheses alone would score a formula that nobody wrote.
+    """
+    pending: list[tuple[_Item, tuple[str, str]]] = []
+
+    def push(several: Sequence[_Item]) -> None:
+        words = ["", ""]
+        annotated = []
+        for item in several:
+            annotated.append((item, (words[-2], words[-1])))
+            words.append("" if isinstance(item, _Expression) else str(item))
+        pending.extend(reversed(annotated))
+
+    push(items)
     while pending:
-        item = pending.pop()
-        if isinstance(item, _Expression):
-            if _looks_like_formula(item, signature):
-                yield item
-            else:
-                pending.extend(reversed(item.items))
+        item, (second_last, last) = pending.pop()
+        if not isinstance(item, _Expression):
+            continue
+        if _changes_meaning(second_last, last):
+            continue
+        if _looks_like_formula(item, signature):
+            yield item
+        elif all(isinstance(inner, _Expression) for inner in item.items) and len(item.items) > 1:
+            continue  # ((P x) (Q x)): joined somehow, and not by anything we know
+        else:
+            push(item.items)
+
+
+def _changes_meaning(second_last: str, last: str) -> bool:
+    """Whether these words, directly before an expression, are an operator on it: a negation or a quantifier."""
+    if not last:
+        return False
+    if near_keyword(last) == "not" or last[-1] in "¬~!":
+        return True
+    quantifiers = ("forall", "exists")
+    return near_keyword(second_last) in quantifiers or near_keyword(last) in quantifiers or last[0] in "∀∃"
 
 
 def _candidates(text: str, signature: Signature) -> list[_Expression]:

@@ -33,6 +33,7 @@ _SMTLIB_TAKEN = frozenset(
         "as",
         "let",
         "par",
+        "lambda",
         "match",
         "exists",
         "forall",

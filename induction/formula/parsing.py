@@ -332,7 +332,7 @@ def _expectation(wanted: set[str], signature: Signature) -> str:
 
 def _suggestion(word: str, terminal: str, wanted: set[str], around: _Surroundings, signature: Signature) -> str:
     """What to write instead, for the mistakes that people and models make; empty where none is recognised."""
-    meant = _near_keyword(word)
+    meant = near_keyword(word)
     if word in _TRUTH_CONSTANTS:
         return "there are no truth constants; drop it, or write (= x x) for true"
     if wanted == {"$END"}:
@@ -394,7 +394,7 @@ def _head_suggestion(word: str, terminal: str, meant: str, around: _Surroundings
         return "remove the empty pair of parentheses"
     if terminal == "VARIABLE" and around.following[:1]:
         operator = around.following[0]
-        if operator in signature or _near_keyword(operator) == "=":
+        if operator in signature or near_keyword(operator) == "=":
             prefix = operator if operator in signature else "="
             return f"write ({prefix} {_shown_words(word, *around.following[1:2])})"
     if word == TARGET:
@@ -410,7 +410,7 @@ def _head_suggestion(word: str, terminal: str, meant: str, around: _Surroundings
     return f"did you mean {close[0]}?" if close else ""
 
 
-def _near_keyword(word: str) -> str:
+def near_keyword(word: str) -> str:
     """The keyword (or =) that `word` is or stands for; empty if none."""
     if word in _TERMINALS:
         return word

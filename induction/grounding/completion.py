@@ -70,7 +70,15 @@ class _Question:
         return self._world.completed(values)
 
     def _smallest(self, completed: World) -> World:
-        """`completed`, a match, with unknown atoms made false while it still matches: for people to read."""
+        """`completed`, a match, with unknown atoms made false until none can be alone: for people to read."""
+        before = None
+        while completed is not before:
+            before = completed
+            completed = self._once_smaller(completed)
+        return completed
+
+    def _once_smaller(self, completed: World) -> World:
+        """`completed` with each unknown atom made false in turn where it still matches."""
         for predicate, mask in self._world.unknown.items():
             for place in np.argwhere(mask & completed.true[predicate]).tolist():
                 values = {name: table.copy() for name, table in completed.true.items()}

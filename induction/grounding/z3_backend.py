@@ -26,10 +26,12 @@ class DemandSolver:
         }
         lines = [to_smtlib(circuit, demands, str)]
         lines += [f"(declare-const demand{i} Bool)(assert (=> demand{i} out{i}))" for i in range(self._number)]
-        self._solver: Any = z3.SolverFor("QF_FD")
+        # A context of its own: in a shared one, models would depend on what was asked before.
+        self._context: Any = z3.Context()
+        self._solver: Any = z3.SolverFor("QF_FD", ctx=self._context)
         self._solver.set("rlimit", resource_limit)
         self._solver.from_string("\n".join(lines))
-        self._demands: list[Any] = [z3.Bool(f"demand{i}") for i in range(self._number)]
+        self._demands: list[Any] = [z3.Bool(f"demand{i}", self._context) for i in range(self._number)]
 
     def meet(self, chosen: Sequence[int]) -> set[GroundAtom] | None:
         """The inputs that are true in some assignment meeting the chosen demands; None if there is none.
@@ -46,7 +48,7 @@ class DemandSolver:
         return {
             atom
             for name, atom in self._inputs.items()
-            if self._z3.is_true(model.eval(self._z3.Bool(name), model_completion=True))
+            if self._z3.is_true(model.eval(self._z3.Bool(name, self._context), model_completion=True))
         }
 
     def conflict(self) -> list[int]:

@@ -123,7 +123,7 @@ class _Explainer:
     def _deciding(self, parts: Sequence[tuple[Formula, bool]], assignment: Assignment, value: bool) -> Formula:
         """The simplest part that gives a connective `value`; one negated in it does so by being the opposite."""
         decisive = [part for part, negated in parts if self._tables.holds(part, assignment) == (value != negated)]
-        return min(decisive, key=lambda part: not _is_literal(part))
+        return min(decisive, key=lambda part: not is_literal(part))
 
     def _quantifier(self, formula: Quantified, claim: Claim, level: int) -> Generator[Any, None, None]:
         variable, body = formula.variable, formula.body
@@ -155,11 +155,12 @@ class _Explainer:
         )
         self._steps.append(Step(level, claim, groups=groups))
         for group in groups:
-            if not _is_literal(group.part):
+            if not is_literal(group.part):
                 yield self.walk(group.part, {**claim.assignment, variable: group.elements[0]}, level + 1)
 
 
-def _is_literal(formula: Formula) -> bool:
+def is_literal(formula: Formula) -> bool:
+    """Whether `formula` is an atom or equality, negated or not."""
     while isinstance(formula, Not):
         formula = formula.operand
     return isinstance(formula, Atom | Equal)

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from induction.errors import InductionError, InstanceFormatError, UnknownNameError, printable
+from induction.errors import InductionError, InstanceFormatError, MissingFileError, UnknownNameError, printable
 from induction.worlds.instance import Instance
 from induction.worlds.records import instance_from_record, record_from_instance, record_id, unused_name
 from induction.worlds.texts import MAX_RECORDS, display_name, parse_records, read_text
@@ -178,6 +178,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Put `content` at `path`, compressed for a `.gz` name, by way of a temporary file beside it.
 
     Raises:
+        MissingFileError: there is no such folder.
         OSError: the file cannot be written; what stood at `path` is then still there.
     """
     if os.fspath(path).lower().endswith(".gz"):
@@ -186,6 +187,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
             stream.write(content)
         content = compressed.getvalue()
     target = Path(path)
+    if not target.parent.is_dir():
+        raise MissingFileError(path, "there is no such folder to write to")
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:

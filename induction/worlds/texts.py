@@ -203,6 +203,8 @@ def load_json(text: str, name: str, first_line: int = 1) -> Any:
     except RecursionError:
         raise InstanceFormatError("broken JSON: nested too deeply", file=name) from None
     except ValueError as error:
+        if "integer string conversion" in str(error):
+            error = ValueError("a number has too many digits")
         place = f"line {first_line}" if "\n" not in text.strip() else ""
         raise InstanceFormatError(f"broken JSON: {printable(str(error), 200)}", file=name, place=place) from None
 

@@ -19,7 +19,7 @@ def test_completions_are_shown(induction, examples):
     assert "train_1  R(a3,a4)" in ran.out
     wrong = induction("check", WRONG, str(examples), "--id", "example_ec")
     assert wrong.code == 1
-    assert "no completion in 3 of 3 worlds (3 by labels out of reach)" in wrong.out
+    assert "no completion in 3 of 3 worlds (3: labels out of reach)" in wrong.out
 
 
 def test_completion_json_is_a_completion(induction, examples):
@@ -184,4 +184,4 @@ def test_rows_for_other_instances_say_so(induction, examples, tmp_path):
     path.write_text('{"instanceId": "nowhere", "formula": "(P x)"}\n')
     ran = induction("check", "--formulas", str(path), str(examples), "--id", "example_fullobs")
     assert ran.code == 2
-    assert "line 1: no instance 'nowhere'" in ran.err
+    assert "1 row passed over, for instances not in the file (first line 1: 'nowhere')" in ran.err

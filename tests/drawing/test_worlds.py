@@ -93,7 +93,7 @@ def test_everything_is_named():
     assert "T" in plain
     assert "miss" not in plain
     assert not any("unknown" in text for text in plain)
-    assert any("unknown" in text for text in texts(draw(panels_of("example_ec"), "h", "svg")))
+    assert "unknown" in texts(draw(panels_of("example_ec"), "h", "svg"))
 
 
 def _world(size: int, **tables) -> World:
@@ -156,6 +156,9 @@ def test_refusals():
     world = sample_world(np.random.default_rng(1), MAX_OBJECTS + 1)
     with pytest.raises(InductionError, match="at most"):
         draw([Panel(world, "w")], "h", "svg")
+    small = sample_world(np.random.default_rng(1), 3)
+    with pytest.raises(InductionError, match="too many for one sheet"):
+        draw([Panel(small, "w")] * 41, "h", "svg")
     with pytest.raises(InductionError, match="no world"):
         draw([], "h", "svg")
     with pytest.raises(InductionError, match="pictures are"):
@@ -180,7 +183,7 @@ def test_at_the_command(induction, tmp_path):
         (["--id", "example_ci", "--world", "nowhere"], "no world 'nowhere'"),
         (["--id", "nothing"], "no instance 'nothing'"),
         (["--id", "example_ci", "-o", "p.txt"], "ends in .svg, .png, .pdf"),
-        (["--id", "example_ci", "-o", str(tmp_path / "no" / "p.svg")], "No such file"),
+        (["--id", "example_ci", "-o", str(tmp_path / "no" / "p.svg")], "no such folder"),
         (["--id", "example_ci", "--formula", "(P"], "formula, line 1"),
     ):
         ran = induction("show", str(EXAMPLES), *arguments)

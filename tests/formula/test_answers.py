@@ -50,7 +50,21 @@ NULL, EMPTY, NONE = AnswerStatus.NULL, AnswerStatus.EMPTY, AnswerStatus.NO_FORMU
         (f"(and {F})", "whole text", ("unary_connective:1",), F),
         (f"(or (and {F}) (and (or (P x))))", "whole text", ("unary_connective:3",), f"(or {F} (P x))"),
         (f"(and {F}))", "whole text", ("remove_trailing_close_paren:1", "unary_connective:1"), F),
-        (f"({F})", "whole text", ("dropped_prefix", "remove_trailing_close_paren:1"), F),
+        (f"({F})", "whole text", ("doubled_parenthesis:1",), F),
+        (f"(({F}", "whole text", ("doubled_parenthesis:2",), F),
+        (f"{F}\n\nThis means (P x).", "prose", (), F),
+        (f"Final: {F}\n\nNote that (Q x) does not work.", "prose", (), F),
+        (f'{{"formula": "{F}"}} as asked in the format {{"formula": "..."}}', "JSON", (), F),
+        (f'{{"formula": "{F}"}} and not {{"formula": "(Q y)"}}', "JSON", (), F),
+        (
+            f'{{"formula": "(P x)"}}\nWait, correct: {{"formula": "{F[:-2]}',
+            "broken JSON",
+            ("append_missing_close_paren:2",),
+            F,
+        ),
+        (f'{{"result": {{"formula": "{F}"}}}}', "JSON", (), F),
+        ('{"a": 1} ' * 300 + f'{{"formula": "{F}"}}', "JSON", (), F),
+        ('{"formula": "\\u0028P x\\u0029", "x', "broken JSON", (), "(P x)"),
     ],
 )
 def test_found_and_repaired(answer, found, repairs, formula):
@@ -77,6 +91,24 @@ def test_found_and_repaired(answer, found, repairs, formula):
         ("(T and F)", UNPARSABLE),
         ("(not (exists y (R y x and Q y)))", UNPARSABLE),
         ('{"formula": 5}', UNPARSABLE),
+        ("¬(P x)", NONE),
+        ("~(P x)", NONE),
+        ("not(P x)", NONE),
+        ("exists y (R x x)", NONE),
+        ("∀y (P x)", NONE),
+        ('{"formula": "not (P x)"}', UNPARSABLE),
+        ('{"formula": "!(P x)"}', UNPARSABLE),
+        ('{"formula": "(¬ (exists y (R x y)))"}', UNPARSABLE),
+        ("(Not (P x))", UNPARSABLE),
+        ("(~ (P x))", UNPARSABLE),
+        ("(And (P x) (Q x))", UNPARSABLE),
+        ("(xor (P x) (Q x))", UNPARSABLE),
+        ("(if (P x) (Q x))", UNPARSABLE),
+        ("(-> (P x) (Q x))", UNPARSABLE),
+        ("(Forall x (P x))", UNPARSABLE),
+        ("I think (And (P x) (Q x))", UNPARSABLE),
+        ("(iff (T x) (P x))", UNPARSABLE),
+        ("((P x) (Q x))", UNPARSABLE),
         ('{"formula": "every R-successor"}', UNPARSABLE),
         ("It is (R x).", UNPARSABLE),
         ("(" * (MAX_ANSWER_CHARACTERS + 1), UNPARSABLE),
@@ -87,6 +119,7 @@ def test_no_formula(answer, status):
     assert result.status is status
     assert result.formula is None
     assert result.problem
+    assert len(result.problem) < 600
     assert not result.is_strict
 
 
