@@ -46,6 +46,16 @@ def fresh_worlds(signature: Signature) -> list[World]:
     ]
 
 
+def varied_worlds(signature: Signature) -> list[World]:
+    """A few small worlds, among them some where a predicate holds of nearly everything or nearly nothing."""
+    rng = np.random.default_rng(_FRESH_SEED)
+    shapes = [(size, unary, binary) for size in (1, 2, 3) for unary, binary in ((0.2, 0.8), (0.5, 0.4), (0.9, 0.2))]
+    return [
+        sample_world(rng, size, signature=signature, density=binary, unary_density=unary)
+        for size, unary, binary in shapes
+    ]
+
+
 def best_of_each_meaning(formulas: Iterable[Formula], signature: Signature) -> list[Formula]:
     """The preferred formula of each group that agrees on all fresh worlds, best first."""
     ordered = sorted(set(formulas), key=preference)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from induction.baselines.bottom_up.completion import search_completions
-from induction.baselines.bottom_up.ordering import best_of_each_meaning, fresh_worlds, renamed_apart
+from induction.baselines.bottom_up.ordering import best_of_each_meaning, fresh_worlds, renamed_apart, varied_worlds
 
 from induction.budget import Budget, Meter, Outcome, OutOfMemoryError, OutOfTimeError
 from induction.enumeration.classes import SMALLEST, ClassTables
@@ -76,10 +76,14 @@ class _Run:
         self._instance, self._fragment, self._meter, self._options = instance, fragment, meter, options
         self._report = report
         self._worlds = (*instance.train_worlds, *instance.no_worlds)
-        self._layout = Layout(self._worlds)
+        # Where all labels of each world are alike, formulas without x can fit, and would stand for every formula with
+        # x that agrees with them here. A few more worlds, on which anything may hold, keep those apart.
+        alike = all(world.target.all() or not world.target.any() for world in instance.train_worlds)
+        probes = varied_worlds(instance.signature) if alike else []
+        self._layout = Layout((*self._worlds, *probes))
         self._tables = ClassTables(self._layout, fragment, tick=self._tick)
         self._fitter = Fitter(self._tables, tick=self._tick)
-        self._question = question_of(self._layout, len(instance.train_worlds))
+        self._question = question_of(self._layout, len(instance.train_worlds), len(self._worlds))
         self._size = SMALLEST
         self._none_below = SMALLEST
         self._answers: list[Formula] = []
@@ -162,25 +166,27 @@ class _Run:
 
     def _constants(self) -> list[Formula]:
         """Formulas of x that hold of everything here, or of nothing, where that is what is asked for."""
-        signature = self._layout.signature
-        atoms: list[Formula] = [Atom(name, (FREE_VARIABLE,)) for name in signature.unary]
-        atoms += [Atom(name, (FREE_VARIABLE, FREE_VARIABLE)) for name in signature.binary]
-        atoms += [Equal(FREE_VARIABLE, FREE_VARIABLE)] if self._options.equality else []
+        atoms = self._atoms_of_x()
         if not self._options.equality and atoms:
             atoms.append(Or(atoms[0], Not(atoms[0])))
         candidates = [*atoms, *(Not(atom) for atom in atoms)]
         return [formula for formula in candidates if check(formula, self._instance).valid]
 
     def _opened(self, formula: Formula) -> Formula:
-        """The formula, with x put into it if it says nothing of x."""
+        """The formula, with x put into it if it says nothing of x: by the smallest literal that changes nothing."""
         if free_variables(formula) == {FREE_VARIABLE}:
             return formula
-        if self._options.equality:
-            return And(formula, Equal(FREE_VARIABLE, FREE_VARIABLE))
+        atoms = self._atoms_of_x()
+        literals = sorted([*atoms, *(Not(atom) for atom in atoms)], key=lambda literal: literal.ast_nodes)
+        joined = [connective(formula, literal) for literal in literals for connective in (And, Or)]
+        joined.append(And(formula, Or(atoms[0], Not(atoms[0]))))
+        return next(one for one in joined if check(one, self._instance).valid)
+
+    def _atoms_of_x(self) -> list[Formula]:
         signature = self._layout.signature
-        name = next(iter(signature))
-        atom = Atom(name, (FREE_VARIABLE,) * signature.arity(name))
-        return And(formula, Or(atom, Not(atom)))
+        atoms: list[Formula] = [Atom(name, (FREE_VARIABLE,)) for name in signature.unary]
+        atoms += [Atom(name, (FREE_VARIABLE, FREE_VARIABLE)) for name in signature.binary]
+        return atoms + ([Equal(FREE_VARIABLE, FREE_VARIABLE)] if self._options.equality else [])
 
     def _take_shortcut(self) -> None:
         most = self._answers[0].ast_nodes - 1 if self._answers else 10**6
@@ -223,11 +229,11 @@ class _Run:
         }
 
 
-def question_of(layout: Layout, number_to_match: int, number_asked: int | None = None) -> Question:
-    """Match the first `number_to_match` worlds of the layout, miss those after them up to `number_asked` (all)."""
+def question_of(layout: Layout, number_to_match: int, number_asked: int) -> Question:
+    """Match the first `number_to_match` worlds of the layout and miss those after them up to `number_asked`."""
     masks = layout.world_masks
     care = np.bitwise_or.reduce(masks[:number_to_match], axis=0, initial=np.uint64(0))
-    misses = masks[number_to_match : number_asked if number_asked is not None else len(masks)]
+    misses = masks[number_to_match:number_asked]
     return Question(layout.target(), care.astype(np.uint64), np.ascontiguousarray(misses))
 
 

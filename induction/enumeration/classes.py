@@ -81,15 +81,14 @@ class Layer:
         self._starts.append(self.count)
 
     def grow(self) -> None:
-        """Make room for twice as many entries."""
-        capacity = 2 * len(self.tables)
-        for name in ("tables", "depths", "tops", "lefts", "rights"):
-            old = getattr(self, name)
-            new = np.zeros((capacity, *old.shape[1:]), dtype=old.dtype)
-            new[: self.count] = old[: self.count]
-            setattr(self, name, new)
-        self.slots = np.full(4 * capacity, -1, dtype=np.int64)
-        kernels.rebuild_slots(self.tables, self.depths, self.slots, self.count, self._hash_mask)
+        """Make room for half as many entries again."""
+        capacity = len(self.tables) * 3 // 2
+        for array in (self.tables, self.depths, self.tops, self.lefts, self.rights):
+            # In place, so that the largest arrays never exist twice; nobody else holds on to them.
+            array.resize((capacity, *array.shape[1:]), refcheck=False)
+        if 2 * capacity > len(self.slots):
+            self.slots = np.full(2 * len(self.slots), -1, dtype=np.int64)
+            kernels.rebuild_slots(self.tables, self.depths, self.slots, self.count, self._hash_mask)
 
     def add(self, table: Words, top: int, left: int) -> None:
         """Offer one table of depth 0."""
@@ -145,6 +144,20 @@ class Layer:
             self.count, at = kernels.add_projections(
                 *self.arrays(), source.tables, source.depths, low, high, at, outer, inner, words,
                 existential, EXISTS if existential else FORALL, max_depth, dependent_only, self._hash_mask,
+            )  # fmt: skip
+            if at < high:
+                self.grow()
+
+    def add_projections_within(
+        self, source: "Layer", within: Words, low: int, high: int, *, negated: bool, outer: int, inner: int,
+        words: int, existential: bool,
+    ) -> None:  # fmt: skip
+        """Offer "exists" of the source's entries and `within`, or "for all" of the entries or `within`."""
+        at = low
+        while at < high:
+            self.count, at = kernels.add_projections_within(
+                *self.arrays(), source.tables, within, negated, low, high, at, outer, inner, words,
+                existential, EXISTS if existential else FORALL, self._hash_mask,
             )  # fmt: skip
             if at < high:
                 self.grow()

@@ -9,6 +9,12 @@ quantifier, of the same size; so negations are covered by looking for the comple
 
 NOTE(distribution): "exists" over "or" and "for all" over "and" distribute over their operands, so that only the
 operands' projections matter, of which there are far fewer than operands.
+
+NOTE(last-layer): from size 15 on, the layer of three variables need reach to L - 8 only. An operand of size L - 7 goes
+with one of size 2, an atom U(z). Say it is (a, U(z)) under "exists" and "and". If a is a conjunction, U(z) can be
+taken into its smaller part. If it is a disjunction, "exists z ((c or d) and U(z))" is "exists z (c and U(z)) or exists
+z (d and U(z))", so that the projections of c and d within U(z) are enough. If it is a negation, of an entry of size
+L - 8, the negations are gone through. If it is of two variables only, so is the body, and a smaller layer has it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +25,9 @@ import numpy as np
 from induction.enumeration import kernels
 from induction.enumeration.classes import AND, OR, SMALLEST, ClassTables, Layer
 from induction.enumeration.layout import Words
-from induction.formula.syntax import And, Exists, ForAll, Formula, Not, Or
+from induction.formula.syntax import And, Atom, Exists, ForAll, Formula, Not, Or
+
+_LAST_LAYER_FROM = 15
 
 LEAST_STORED = 5
 """Up to this size formulas must be stored and looked up: a quantifier over one atom is no pair."""
@@ -59,11 +67,42 @@ class _Projections:
             self.layer.finish_size()
 
 
+class _WithinAtom:
+    """The distinct projections of entries of three variables within an atom U(z), by the entries' sizes.
+
+    For "exists", of `a and U(z)`; for "for all", of `a or U(z)`. `once` has y left, `twice` has it quantified alike.
+    """
+
+    def __init__(self, tables: ClassTables, name: str, existential: bool) -> None:
+        size, words = tables.layout.size, tables.layout.words
+        self._tables, self._existential = tables, existential
+        self.once, self.twice = tables.new_layer(2), tables.new_layer(1)
+        of_z = np.empty((size, words), dtype=np.uint64)
+        for z in range(size):
+            kernels.spread(tables.layout.unary(name), of_z[z], tables.layout.sources[:, z], tables.layout.world_masks)
+        self.table: Words = np.tile(of_z.reshape(-1), size)
+
+    def build(self, size: int) -> None:
+        """Take in the entries up to AST size `size`."""
+        source, layout = self._tables.layer(3), self._tables.layout
+        for missing in range(self.once.complete + 1, size + 1):
+            self.once.add_projections_within(
+                source, self.table, *source.of_size(missing), negated=False, outer=layout.size, inner=layout.size,
+                words=layout.words, existential=self._existential,
+            )  # fmt: skip
+            self.once.finish_size()
+            self.twice.add_projections(
+                self.once, *self.once.of_size(missing), outer=1, inner=layout.size, words=layout.words,
+                existential=self._existential, max_depth=10**6, dependent_only=False,
+            )  # fmt: skip
+            self.twice.finish_size()
+
+
 class Fitter:
     """Goes through the formulas of each AST size that answer a question.
 
     Up to AST size `stored_up_to` every formula is stored and looked up. `prune` switches the selection of operands
-    by monotonicity off, for tests; `most_hits` bounds the answers kept of one kind and size. `pairs_tried` counts the
+    by monotonicity off and `keep_last_layer` what NOTE(last-layer) says, both for tests; `most_hits` bounds the answers kept of one kind and size. `pairs_tried` counts the
     bodies looked at.
     """
 
@@ -73,12 +112,15 @@ class Fitter:
         *,
         prune: bool = True,
         stored_up_to: int = 8,
+        keep_last_layer: bool = False,
         most_hits: int = 2_000,
         tick: Callable[[], None] = lambda: None,
     ) -> None:
         self._tables = tables
         self._prune = prune
         self._stored_up_to = max(LEAST_STORED, stored_up_to)
+        self._keep_last_layer = keep_last_layer
+        self._within: dict[tuple[str, bool], _WithinAtom] = {}
         self._most_hits = most_hits
         self._tick = tick
         self.pairs_tried = 0
@@ -104,7 +146,8 @@ class Fitter:
     def bytes(self) -> int:
         """Memory held by the projections."""
         every = (*self._of_two.values(), *self._of_three.values(), *self._of_three_twice.values())
-        return sum(projections.layer.bytes for projections in every)
+        within = sum(one.once.bytes + one.twice.bytes for one in self._within.values())
+        return within + sum(projections.layer.bytes for projections in every)
 
     def of_size(self, size: int, question: Question) -> Iterator[Formula]:
         """Formulas of AST size `size` that answer `question`, those beginning with `not` left out.
@@ -128,8 +171,11 @@ class Fitter:
             tables.build(2, size - 5)
             yield from self._pairs_of_two(size, question)
         if tables.is_open_to(3):
-            tables.build(3, size - 7)
+            short = size >= _LAST_LAYER_FROM and not self._keep_last_layer
+            tables.build(3, size - 8 if short else size - 7)
             yield from self._pairs_of_three(size, question)
+            if short:
+                yield from self._pairs_with_atoms_of_z(size, question)
 
     # --- one, two and three variables at the pair ---
 
@@ -165,8 +211,9 @@ class Fitter:
                     body = connective(tables.formula(3, a), tables.formula(3, b))
                     yield outer_quantifier("y", inner_quantifier("z", body))
             once, twice = self._of_three[inner], self._of_three_twice[inner]
-            once.build(total - SMALLEST, dependent_only=True)
-            twice.build(total - SMALLEST, dependent_only=False)
+            reach = min(total - SMALLEST, layer.complete)
+            once.build(reach, dependent_only=True)
+            twice.build(reach, dependent_only=False)
             distributed = Or if inner else And
             # The other quantifier outside: "for all y" of a disjunction of "exists z", pair by pair.
             for a, b in self._stream(once.layer, total, 1, n, True, not inner, question, False, None):
@@ -177,6 +224,46 @@ class Fitter:
                 origins = (int(once.layer.lefts[int(twice.layer.lefts[i])]) for i in (a, b))
                 operands = (tables.formula(3, origin) for origin in origins)
                 yield inner_quantifier("y", inner_quantifier("z", distributed(*operands)))
+
+    def _pairs_with_atoms_of_z(self, size: int, question: Question) -> Iterator[Formula]:
+        """The bodies `a op U(z)` with a of size L - 7, by what NOTE(last-layer) says."""
+        tables, n, words = self._tables, self._tables.layout.size, self._tables.layout.words
+        layer = tables.layer(3)
+        for name in tables.layout.signature.unary:
+            for inner in (True, False):
+                inner_quantifier, connective, distributed = (Exists, And, Or) if inner else (ForAll, Or, And)
+                atom = Atom(name, ("z",))
+                if (name, inner) not in self._within:
+                    self._within[name, inner] = _WithinAtom(tables, name, inner)
+                within = self._within[name, inner]
+                self._tick()
+                within.build(size - 8 - SMALLEST)
+                # "For all y" of a disjunction of "exists z", or the other way round; and both quantifiers alike.
+                for a, b in self._stream(within.once, size - 8, 1, n, True, not inner, question, False, None):
+                    operands = (tables.formula(3, int(within.once.lefts[i])) for i in (a, b))
+                    body = connective(distributed(*operands), atom)
+                    yield (ForAll if inner else Exists)("y", inner_quantifier("z", body))
+                for a, b in self._stream(within.twice, size - 8, 1, 1, True, not inner, question, False, None):
+                    origins = (int(within.once.lefts[int(within.twice.lefts[i])]) for i in (a, b))
+                    body = connective(distributed(*(tables.formula(3, origin) for origin in origins)), atom)
+                    yield inner_quantifier("y", inner_quantifier("z", body))
+                negations = tables.new_layer(2)
+                negations.add_projections_within(
+                    layer, within.table, *layer.of_size(size - 8), negated=True, outer=n, inner=n, words=words,
+                    existential=inner,
+                )  # fmt: skip
+                for outer in (True, False):
+                    final = tables.new_layer(1)
+                    final.add_projections(
+                        negations, 0, negations.count, outer=1, inner=n, words=words, existential=outer,
+                        max_depth=10**6, dependent_only=False,
+                    )  # fmt: skip
+                    for index in kernels.find_accepted(
+                        final.tables, 0, final.count, question.target, question.care, question.misses
+                    ).tolist():
+                        origin = int(negations.lefts[int(final.lefts[index])])
+                        body = connective(Not(tables.formula(3, origin)), atom)
+                        yield (Exists if outer else ForAll)("y", inner_quantifier("z", body))
 
     def _stream(
         self,

@@ -182,6 +182,49 @@ def reduce_rows(table: Any, result: Any, outer: int, inner: int, words: int, exi
 
 
 @_compiled
+def reduce_rows_within(
+    table: Any, within: Any, negated: bool, result: Any, outer: int, inner: int, words: int, existential: bool
+) -> None:
+    """As `reduce_rows`, of `table and within` for "exists" and `table or within` for "for all".
+
+    With `negated`, of the table's negation; bits not in use are then to be cleared by the caller.
+    """
+    for y in range(outer):
+        for k in range(words):
+            value = _ZERO if existential else ~_ZERO
+            for z in range(inner):
+                place = (y * inner + z) * words + k
+                word = ~table[place] if negated else table[place]
+                if existential:
+                    value |= word & within[place]
+                else:
+                    value &= word | within[place]
+            result[y * words + k] = value
+
+
+@_compiled
+def add_projections_within(
+    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    sources: Any, within: Any, negated: bool, low: int, high: int, start: int,
+    outer: int, inner: int, words: int, existential: bool, top: int, hash_mask: Any,
+) -> Any:  # fmt: skip
+    """Admit `reduce_rows_within` of each source in [low, high). Returns the new count and where to go on."""
+    for i in range(start, high):
+        if count == tables.shape[0]:
+            return count, i
+        row = tables[count]
+        reduce_rows_within(sources[i], within, negated, row, outer, inner, words, existential)
+        for k in range(row.shape[0]):
+            row[k] &= full[k]
+        if admit(tables, depths, slots, full, count, 0, hash_mask):
+            tops[count] = top
+            lefts[count] = i
+            rights[count] = -1
+            count += 1
+    return count, high
+
+
+@_compiled
 def add_projections(
     tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
     sources: Any, source_depths: Any, low: int, high: int, start: int,

@@ -86,6 +86,24 @@ def test_smallest_as_brute_force(seed, variables, depth, equality, options):
     assert_as_brute_force(seed, 8, options, variables=variables, depth=depth, equality=equality)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_last_layer_is_not_missed(seed):
+    """First sizes up to 17 with and without keeping the largest layer, over many targets at once."""
+    rng = np.random.default_rng(seed)
+    signature = SIGNATURES[(0, 2)[seed % 2]] if seed < 3 else Signature({"P": 1, "Q": 1, "R": 2})
+    worlds = [sample_world(rng, 4, signature=signature, density=0.4)]
+    fragment = Fragment(3, 2)
+    layout = Layout(worlds)
+    for target in list(itertools.product((False, True), repeat=4))[1:-1]:
+        question = question_for(layout, target)
+        found = []
+        for keep in (True, False):
+            fitter = Fitter(ClassTables(layout, fragment), keep_last_layer=keep)
+            sizes = fitting_by_size(fitter, question, layout.full, range(2, 18))
+            found.append([(size, len(fitting) > 0) for size, fitting in sizes if fitting][:1])
+        assert found[0] == found[1], target
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(10, 22))
 @pytest.mark.parametrize(("variables", "depth", "equality"), [(3, 3, True), (3, 2, False), (2, 2, True)])
