@@ -1,14 +1,14 @@
 """The exact search: what it solves, proves and costs, on its own seeded instances of the benchmark's shapes.
 
-    python benchmarks/search.py [--tier smoke|full] [--seed 1] [--parts bands,exhaust,real,scaling,peers] [--output FILE]
+    python benchmarks/search.py [--tier smoke|full] [--seed 1] [--parts bands,exhaust,real] [--output FILE]
 
 Each instance is solved in a process of its own; CPU is that of the search itself, after a small warm-up search in the
 same process, and peak memory the operating system's account of the process. Claims:
 
 - bands: shapes of the hard and extreme bands (4-6 worlds, 7-10 objects, golds of AST 15-18): all solved at AST <= gold
   and proven smallest; depth 2: median CPU <= 0.5 s, p90 <= 1 s, peak <= 300 MB; depth 3 (default): median <= 1.5 s.
-- exhaust: AST 20 without a solution (random labels, 6 worlds of 10 objects, depth 2) <= 8 s and 1 GB; AST 22 (full tier)
-  <= 120 s and 4 GB.
+- exhaust: AST 20 without a solution (random labels, 6 worlds of 10 objects, depth 2) <= 8 s and 1 GB; AST 22 (full
+  tier) <= 120 s and 4 GB.
 - real: the released challenge tasks, where ../shared/data/real is beside the project.
 - scaling: CPU against AST limit, number of worlds, objects a world, predicates.
 - peers: side by side with cvc5's SyGuS interface where it is installed (`pip install cvc5`); else skipped, and said.

@@ -8,6 +8,12 @@ NOTE(closure): only the innermost variable is ever quantified (z of three, y of 
 each layer is closed under renaming its variables: the layer of three variables is built from the one of two at all
 three pairs of variables, the one of two from the one of one at both variables, and atoms come in both directions.
 A quantified formula of two variables binds the third, whichever it is: that is rebinding.
+
+NOTE(unstored): the layer of three variables is by far the largest, and most of it serves only to be quantified. From
+size 12 on, the layer of two takes what quantified entries of three give from pairs of smaller ones, as they are
+combined: "exists z (a and b)" and "for all z (a or b)" pair by pair; "exists z (a or b)" and "for all z (a and b)" from
+the operands' own projections, over which they distribute. A negation needs nothing: "exists z not a" is "not for all
+z a". So the layer of three need reach to s - 5 only for the layer of two to reach to s.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,11 +28,17 @@ from induction.formula.syntax import And, Atom, Equal, Exists, ForAll, Formula, 
 
 ATOM, NOT, AND, OR, EXISTS, FORALL = range(6)
 EMBED = 6
-"""Codes of the topmost operation of an entry; EMBED + kind for the kinds of `kernels.add_embeddings`."""
+PAIR = 16
+"""Codes of the topmost operation of an entry; EMBED + kind for the kinds of `kernels.add_embeddings`.
+
+PAIR + 0 to 3 stand for "exists" of a conjunction, "for all" of a disjunction, "exists" of a disjunction and "for all"
+of a conjunction, the operands being entries of one variable more.
+"""
 
 SMALLEST = 2
 """AST size of the smallest formula, a unary atom."""
 
+_UNSTORED_FROM = 12
 _PAIRS_AT_ONCE = 2_000_000  # between two looks at the clock
 _NO_MASK = np.uint64(2**64 - 1)
 _VARIABLES: tuple[Variable, ...] = ("x", "y", "z")
@@ -188,7 +200,7 @@ class ClassTables:
     """The layers over one layout and fragment, grown on demand by `build`.
 
     `tick` is called every few million steps and may raise to stop; the layers are then not to be used further.
-    `hash_mask` is for tests that force collisions.
+    `hash_mask` is for tests that force collisions, `unstored_from` for tests of NOTE(unstored).
     """
 
     def __init__(
@@ -198,7 +210,9 @@ class ClassTables:
         *,
         tick: Callable[[], None] = lambda: None,
         hash_mask: np.uint64 = _NO_MASK,
+        unstored_from: int = _UNSTORED_FROM,
     ) -> None:
+        self._unstored_from = unstored_from
         self.layout = layout
         self.fragment = fragment
         self._tick = tick
@@ -206,6 +220,7 @@ class ClassTables:
         size, words = layout.size, layout.words
         self.widths = (words, size * words, size * size * words)
         self.layers = tuple(self.new_layer(arity) for arity in (1, 2, 3))
+        self._projected = {existential: self.new_layer(2) for existential in (True, False)}
         signature = layout.signature
         of_one: list[Formula] = [Atom(name, ("x",)) for name in signature.unary]
         of_one += [Atom(name, ("x", "x")) for name in signature.binary]
@@ -225,7 +240,7 @@ class ClassTables:
     @property
     def bytes(self) -> int:
         """Memory held by the layers."""
-        return sum(layer.bytes for layer in self.layers)
+        return sum(layer.bytes for layer in (*self.layers, *self._projected.values()))
 
     def is_open_to(self, arity: int) -> bool:
         """Whether the layer of so many free variables holds anything.
@@ -249,8 +264,9 @@ class ClassTables:
         layer, layout = self.layer(arity), self.layout
         max_depth = self.fragment.depth_allowed(arity)
         if self.is_open_to(arity):
+            unstored = arity == 2 and size >= self._unstored_from
             if arity < 3 and self.is_open_to(arity + 1):
-                self.build(arity + 1, size - 2)
+                self.build(arity + 1, size - 5 if unstored else size - 2)
             if arity > 1:
                 self.build(arity - 1, size)
                 for kind in ((1,) if self.fragment.variables == 1 else (0, 1)) if arity == 2 else (2, 3, 4):
@@ -264,7 +280,9 @@ class ClassTables:
             layer.add_negations(*layer.of_size(size - 1))
             for operation in (kernels.AND, kernels.OR):
                 layer.add_pairs(size, operation, max_depth, self._tick)
-            if arity < 3 and self.is_open_to(arity + 1):
+            if unstored and self.is_open_to(3):
+                self._add_unstored(size, max_depth)
+            elif arity < 3 and self.is_open_to(arity + 1):
                 inner = self.layer(arity + 1)
                 for existential in (True, False):
                     layer.add_projections(
@@ -273,6 +291,63 @@ class ClassTables:
                     )  # fmt: skip
             self._tick()
         layer.finish_size()
+
+    def projected(self, existential: bool, size: int) -> Layer:
+        """The distinct "exists z" or "for all z" of entries of three variables, complete up to the size of those.
+
+        `lefts` of its entries are the entries projected. Only entries that depend on z are.
+        """
+        layer, source, layout = self._projected[existential], self.layer(3), self.layout
+        for missing in range(layer.complete + 1, min(size, source.complete) + 1):
+            layer.add_projections(
+                source, *source.of_size(missing), outer=layout.size, inner=layout.size, words=layout.words,
+                existential=existential, max_depth=10**6,
+            )  # fmt: skip
+            layer.finish_size()
+        return layer
+
+    def dependent(self, size: int) -> Any:
+        """The entries of three variables of a size that depend on z, `int64[number]`."""
+        layer, n, words = self.layer(3), self.layout.size, self.layout.words
+        return kernels.select_operands(
+            layer.tables, layer.depths, *layer.of_size(size), n, n, words, True, True, self.layout.full,
+            self.layout.full, 10**6, True, False,
+        )  # fmt: skip
+
+    def _add_unstored(self, size: int, max_depth: int) -> None:
+        """What quantified entries of three variables of AST size `size` - 2 give; see NOTE(unstored)."""
+        layer, source, n, words = self.layer(2), self.layer(3), self.layout.size, self.layout.words
+        total = size - 3
+        lists = {part: self.dependent(part) for part in range(SMALLEST, total - SMALLEST + 1)}
+        for existential, source_top, code in ((True, AND, PAIR), (False, OR, PAIR + 1)):
+            for left_size, firsts in lists.items():
+                seconds = lists[total - left_size]
+                step = max(1, _PAIRS_AT_ONCE // 4 // max(1, len(seconds)))
+                for first in range(0, len(firsts) if len(seconds) else 0, step):
+                    self._tick()
+                    stop, at_a, at_b = min(first + step, len(firsts)), first, 0
+                    while at_a < stop:
+                        layer.count, at_a, at_b = kernels.add_pair_projections(
+                            *layer.arrays(), source.tables, source.depths, source.tops, firsts, seconds, at_a, at_b,
+                            stop, n, n, words, existential, source_top, code, max_depth,
+                            left_size > total - left_size, 2 * left_size == total, self._hash_mask,
+                        )  # fmt: skip
+                        if at_a < stop:
+                            layer.grow()
+        for existential, operation, code in ((True, kernels.OR, PAIR + 2), (False, kernels.AND, PAIR + 3)):
+            projected = self.projected(existential, total - SMALLEST)
+            for left_size in range(SMALLEST, total // 2 + 1):
+                low_a, high_a = projected.of_size(left_size)
+                low_b, high_b = projected.of_size(total - left_size)
+                at_a, at_b = low_a, low_b
+                while at_a < high_a and low_b < high_b:
+                    self._tick()
+                    layer.count, at_a, at_b = kernels.add_joined(
+                        *layer.arrays(), projected.tables, projected.depths, projected.lefts, low_a, high_a, low_b,
+                        high_b, at_a, at_b, operation, code, max_depth, 2 * left_size == total, self._hash_mask,
+                    )  # fmt: skip
+                    if at_a < high_a:
+                        layer.grow()
 
     def _add_atoms(self, arity: int, size: int) -> None:
         if arity > 2:
@@ -314,5 +389,10 @@ class ClassTables:
             bound = next(v for v in _VARIABLES if v not in variables)
             body = self.formula(arity + 1, left, (*variables, bound))
             return Exists(bound, body) if top == EXISTS else ForAll(bound, body)
+        if top >= PAIR:
+            bound = next(v for v in _VARIABLES if v not in variables)
+            first, second = (self.formula(3, part, (*variables, bound)) for part in (left, right))
+            body = And(first, second) if top in (PAIR, PAIR + 3) else Or(first, second)
+            return Exists(bound, body) if top in (PAIR, PAIR + 2) else ForAll(bound, body)
         kept = {0: (0,), 1: (1,), 2: (0, 1), 3: (0, 2), 4: (1, 2)}[top - EMBED]
         return self.formula(arity - 1, left, tuple(variables[k] for k in kept))

@@ -102,8 +102,8 @@ class Fitter:
     """Goes through the formulas of each AST size that answer a question.
 
     Up to AST size `stored_up_to` every formula is stored and looked up. `prune` switches the selection of operands
-    by monotonicity off and `keep_last_layer` what NOTE(last-layer) says, both for tests; `most_hits` bounds the answers kept of one kind and size. `pairs_tried` counts the
-    bodies looked at.
+    by monotonicity off and `keep_last_layer` what NOTE(last-layer) says, both for tests; `most_hits` bounds the
+    answers kept of one kind and size. `pairs_tried` counts the bodies looked at.
     """
 
     def __init__(
@@ -125,19 +125,15 @@ class Fitter:
         self._tick = tick
         self.pairs_tried = 0
         size, words = tables.layout.size, tables.layout.words
-        two, three = tables.layer(2), tables.layer(3)
+        two = tables.layer(2)
         # Keyed by the quantifiers, innermost last.
         self._of_two = {
             q: _Projections(two, tables.new_layer(1), outer=1, inner=size, words=words, existential=q)
             for q in (True, False)
         }
-        self._of_three = {
-            q: _Projections(three, tables.new_layer(2), outer=size, inner=size, words=words, existential=q)
-            for q in (True, False)
-        }
         self._of_three_twice = {
             q: _Projections(
-                self._of_three[q].layer, tables.new_layer(1), outer=1, inner=size, words=words, existential=q
+                tables.projected(q, 0), tables.new_layer(1), outer=1, inner=size, words=words, existential=q
             )
             for q in (True, False)
         }
@@ -145,7 +141,7 @@ class Fitter:
     @property
     def bytes(self) -> int:
         """Memory held by the projections."""
-        every = (*self._of_two.values(), *self._of_three.values(), *self._of_three_twice.values())
+        every = (*self._of_two.values(), *self._of_three_twice.values())
         within = sum(one.once.bytes + one.twice.bytes for one in self._within.values())
         return within + sum(projections.layer.bytes for projections in every)
 
@@ -210,18 +206,18 @@ class Fitter:
                 for a, b in self._stream(layer, total, n, n, outer, inner, question, True, 2):
                     body = connective(tables.formula(3, a), tables.formula(3, b))
                     yield outer_quantifier("y", inner_quantifier("z", body))
-            once, twice = self._of_three[inner], self._of_three_twice[inner]
+            twice = self._of_three_twice[inner]
             reach = min(total - SMALLEST, layer.complete)
-            once.build(reach, dependent_only=True)
+            once = tables.projected(inner, reach)
             twice.build(reach, dependent_only=False)
             distributed = Or if inner else And
             # The other quantifier outside: "for all y" of a disjunction of "exists z", pair by pair.
-            for a, b in self._stream(once.layer, total, 1, n, True, not inner, question, False, None):
-                operands = (tables.formula(3, int(once.layer.lefts[i])) for i in (a, b))
+            for a, b in self._stream(once, total, 1, n, True, not inner, question, False, None):
+                operands = (tables.formula(3, int(once.lefts[i])) for i in (a, b))
                 outer_quantifier = ForAll if inner else Exists
                 yield outer_quantifier("y", inner_quantifier("z", distributed(*operands)))
             for a, b in self._stream(twice.layer, total, 1, 1, True, not inner, question, False, None):
-                origins = (int(once.layer.lefts[int(twice.layer.lefts[i])]) for i in (a, b))
+                origins = (int(once.lefts[int(twice.layer.lefts[i])]) for i in (a, b))
                 operands = (tables.formula(3, origin) for origin in origins)
                 yield inner_quantifier("y", inner_quantifier("z", distributed(*operands)))
 

@@ -254,6 +254,85 @@ def add_projections(
 
 
 @_compiled
+def add_pair_projections(
+    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    sources: Any, source_depths: Any, source_tops: Any, firsts: Any, seconds: Any, start_a: int, start_b: int,
+    stop_a: int, outer: int, inner: int, words: int, existential: bool, source_top: int, top: int, max_depth: int,
+    left_larger: bool, same_size: bool, hash_mask: Any,
+) -> Any:  # fmt: skip
+    """Admit Q z (a op b) for a in `firsts` (up to `stop_a`) and b in `seconds`, without keeping a op b itself.
+
+    The connective is the one that differs from the quantifier; `source_top` is its code, for NOTE(irreducible).
+    Returns the new count and where to go on (`stop_a`, 0 when done).
+    """
+    for a in range(start_a, stop_a):
+        i = firsts[a]
+        left_irreducible = source_tops[i] != source_top
+        if left_irreducible and left_larger:
+            continue
+        first_b = start_b if a == start_a else 0
+        for b in range(first_b, seconds.shape[0]):
+            j = seconds[b]
+            if source_tops[j] == source_top or (same_size and left_irreducible and j <= i):
+                continue
+            depth = max(source_depths[i], source_depths[j]) + 1
+            if depth > max_depth:
+                continue
+            if count == tables.shape[0]:
+                return count, a, b
+            for y in range(outer):
+                for k in range(words):
+                    value = _ZERO if existential else ~_ZERO
+                    for z in range(inner):
+                        place = (y * inner + z) * words + k
+                        if existential:
+                            value |= sources[i, place] & sources[j, place]
+                        else:
+                            value &= sources[i, place] | sources[j, place]
+                    tables[count, y * words + k] = value
+            if admit(tables, depths, slots, full, count, depth, hash_mask):
+                tops[count] = top
+                lefts[count] = i
+                rights[count] = j
+                count += 1
+    return count, stop_a, 0
+
+
+@_compiled
+def add_joined(
+    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    sources: Any, source_depths: Any, origins: Any, low_a: int, high_a: int, low_b: int, high_b: int,
+    start_a: int, start_b: int, operation: int, top: int, max_depth: int, same_size: bool, hash_mask: Any,
+) -> Any:  # fmt: skip
+    """Admit the join of two projections: a op b for a in [low_a, high_a) and b in [low_b, high_b) of `sources`.
+
+    `origins` are the entries that were projected, kept as operands. Returns the new count and where to go on.
+    """
+    width = tables.shape[1]
+    for i in range(start_a, high_a):
+        first_b = start_b if i == start_a else low_b
+        for j in range(first_b, high_b):
+            if same_size and j <= i:
+                continue
+            depth = max(source_depths[i], source_depths[j])
+            if depth > max_depth:
+                continue
+            if count == tables.shape[0]:
+                return count, i, j
+            for k in range(width):
+                if operation == AND:
+                    tables[count, k] = sources[i, k] & sources[j, k]
+                else:
+                    tables[count, k] = sources[i, k] | sources[j, k]
+            if admit(tables, depths, slots, full, count, depth, hash_mask):
+                tops[count] = top
+                lefts[count] = origins[i]
+                rights[count] = origins[j]
+                count += 1
+    return count, high_a, low_b
+
+
+@_compiled
 def spread(row: Any, result: Any, places: Any, masks: Any) -> None:
     """Say of every x of each world what `row` says of one object: `places[w]` is that object's bit."""
     for k in range(result.shape[0]):

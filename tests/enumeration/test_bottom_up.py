@@ -300,8 +300,8 @@ def test_budgets_are_outcomes():
 
 def _first_size(instance, upto, **options):
     layout = Layout(instance.train_worlds)
-    mask = options.pop("hash_mask", np.uint64(2**64 - 1))
-    fitter = Fitter(ClassTables(layout, Fragment(3, 3), hash_mask=mask), **options)
+    of_tables = {key: options.pop(key) for key in ("hash_mask", "unstored_from") if key in options}
+    fitter = Fitter(ClassTables(layout, Fragment(3, 3), **of_tables), **options)
     question = Question(layout.target(), layout.full, np.zeros((0, layout.words), dtype=np.uint64))
     by_size = fitting_by_size(fitter, question, layout.full, range(2, upto + 1))
     return next((size for size, found in by_size if found), None)
@@ -319,6 +319,7 @@ def test_every_shortcut_can_be_switched_off(seed):
     assert _first_size(instance, 11, prune=False) == expected
     assert _first_size(instance, 11, stored_up_to=11) == expected
     assert _first_size(instance, 11, hash_mask=np.uint64(7)) == expected
+    assert _first_size(instance, 11, unstored_from=4) == expected
 
 
 def test_no_worlds_and_unknown_searches():

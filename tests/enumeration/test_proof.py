@@ -25,7 +25,7 @@ def question_for(layout: Layout, target) -> Question:
 def first_fit(worlds, fragment, target, most, **options):
     """The least size at which a formula with x free fits, with those formulas; None if none up to `most`."""
     layout = Layout(worlds)
-    tables = ClassTables(layout, fragment, **{k: v for k, v in options.items() if k == "hash_mask"})
+    tables = ClassTables(layout, fragment, **{k: v for k, v in options.items() if k in ("hash_mask", "unstored_from")})
     fitter = Fitter(tables, **{k: v for k, v in options.items() if k in ("prune", "stored_up_to")})
     for size, fitting in fitting_by_size(fitter, question_for(layout, target), layout.full, range(2, most + 1)):
         fitting = [formula for formula in fitting if free_variables(formula) == {"x"}]
@@ -81,14 +81,16 @@ def assert_as_brute_force(seed, most, options, **fragment_options):
     ("variables", "depth", "equality"),
     [(3, 3, True), (3, 2, True), (2, 2, True), (3, 1, False), (2, 3, False), (1, 0, True)],
 )
-@pytest.mark.parametrize("options", [{}, {"stored_up_to": 5}, {"stored_up_to": 5, "prune": False}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"stored_up_to": 5}, {"stored_up_to": 5, "prune": False}, {"unstored_from": 4}], ids=str
+)
 def test_smallest_as_brute_force(seed, variables, depth, equality, options):
     assert_as_brute_force(seed, 8, options, variables=variables, depth=depth, equality=equality)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_last_layer_is_not_missed(seed):
-    """First sizes up to 17 with and without keeping the largest layer, over many targets at once."""
+    """First sizes up to 17 with and without keeping the largest layers, over many targets at once."""
     rng = np.random.default_rng(seed)
     signature = SIGNATURES[(0, 2)[seed % 2]] if seed < 3 else Signature({"P": 1, "Q": 1, "R": 2})
     worlds = [sample_world(rng, 4, signature=signature, density=0.4)]
@@ -98,7 +100,8 @@ def test_the_last_layer_is_not_missed(seed):
         question = question_for(layout, target)
         found = []
         for keep in (True, False):
-            fitter = Fitter(ClassTables(layout, fragment), keep_last_layer=keep)
+            tables = ClassTables(layout, fragment, unstored_from=99 if keep else 12)
+            fitter = Fitter(tables, keep_last_layer=keep)
             sizes = fitting_by_size(fitter, question, layout.full, range(2, 18))
             found.append([(size, len(fitting) > 0) for size, fitting in sizes if fitting][:1])
         assert found[0] == found[1], target
@@ -108,4 +111,6 @@ def test_the_last_layer_is_not_missed(seed):
 @pytest.mark.parametrize("seed", range(10, 22))
 @pytest.mark.parametrize(("variables", "depth", "equality"), [(3, 3, True), (3, 2, False), (2, 2, True)])
 def test_smallest_as_brute_force_full(seed, variables, depth, equality):
-    assert_as_brute_force(seed, 9, {"stored_up_to": 5}, variables=variables, depth=depth, equality=equality)
+    assert_as_brute_force(
+        seed, 9, {"stored_up_to": 5, "unstored_from": 4}, variables=variables, depth=depth, equality=equality
+    )
