@@ -9,7 +9,7 @@ WORKERS ?= 2
 .PHONY: help demo test test-full lint bench clean
 
 help:
-	@echo "make demo       build the environment, check formulas on the instances in data/examples/"
+	@echo "make demo       build the environment; check and find formulas on data/examples/"
 	@echo "make test       linters, types, import rules and the test suite (about 3 minutes on 2 cores)"
 	@echo "make test-full  the same with the large counts (about 10 minutes more)"
 	@echo "make lint       linters, types and import rules alone"
@@ -21,6 +21,8 @@ $(READY): pyproject.toml
 	@echo "building $(VENV) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@echo "compiling the search kernels ..."
+	@$(BIN)/induction solve data/examples/examples.yaml > /dev/null
 	@touch $@
 
 demo: $(READY)
@@ -43,6 +45,7 @@ test-full: lint
 
 bench: $(READY)
 	$(BIN)/python benchmarks/check.py --tier smoke
+	$(BIN)/python benchmarks/search.py --tier smoke
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -37,6 +37,9 @@ echo
 echo "Many at once; the last one is no formula:"
 show check --formulas formulas.txt examples.yaml
 echo
+echo "Nobody has a formula? The smallest ones are found, with proof that none is smaller:"
+show solve examples.yaml
+echo
 echo "What a formula is:"
 show formula '(forall y (implies (R x y) (exists z (and (S y z) (P z)))))'
 echo
