@@ -2,8 +2,8 @@
 
 A concept is a bit-vector over all (world, object), a role one over all (world, object, object). Predicates are
 constants, the operations of a description logic with inverse, role complement and composition are functions on them,
-and the term sought has just one constraint: to equal the target. The smallest term by cvc5's own count of operators is not always
-the smallest formula; the formula's AST size is reported.
+and the term sought has just one constraint: to equal the target. The smallest term by cvc5's own count of operators is
+not always the smallest formula; the formula's AST size is reported.
 """
 
 from collections.abc import Callable
