@@ -251,7 +251,7 @@ def _clash(instance: Instance, worlds: Sequence[World], fragment: Fragment) -> s
                 yes, no = (here, other) if label else (other, here)
                 return _clash_in_words(yes, no, instance, worlds, fragment)
             first.setdefault((kind, label), here)
-    forced = dict(first)
+    forced: dict[int, bool] = dict(first.keys())  # the keys are pairs of type and label
     for world, of_world in zip(worlds[number:], types[number:], strict=True):
         labels = [forced.get(kind) for kind in of_world.tolist()]
         if all(label == bool(world.target[e]) for e, label in enumerate(labels)):

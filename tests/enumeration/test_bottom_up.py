@@ -181,6 +181,17 @@ def test_contrastive_instances(seed):
     assert result.is_proven_smallest
 
 
+def test_no_worlds_that_cannot_be_missed_are_named():
+    """The NO world is a copy of the YES world, labels and all: what matches the one matches the other."""
+    world = sample_world(np.random.default_rng(2), 5)
+    gold = parse_formula("(exists y (R x y))")
+    yes, no = labelled(world, gold, "yes"), labelled(world, gold, "no")
+    instance = Instance("ci", Regime.CI, DEFAULT_SIGNATURE, (yes, no), ("yes",), ("no",))
+    result = solve(instance)
+    assert result.outcome is Outcome.PROVEN_NONE
+    assert "also matches NO world no" in result.diagnosis
+
+
 def test_contrastive_smallest_as_by_going_through_all():
     """The least size over all classes that match every YES world and miss every NO world."""
     gold, rival = parse_formula("(exists y (and (R x y) (P y)))"), parse_formula("(exists y (R x y))")
