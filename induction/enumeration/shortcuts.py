@@ -15,7 +15,7 @@ from induction.enumeration.classes import EXISTS, FORALL, SMALLEST, ClassTables
 from induction.enumeration.fitting import Question
 from induction.formula.syntax import And, Exists, ForAll, Formula, Not, Or
 
-_GUARD_SIZE = 5
+_GUARD_SIZE = 8
 _SHORT_OPERAND = 4
 _LONG_OPERAND = 10
 _TREE_FORMULA_SIZE = 9
@@ -28,7 +28,7 @@ def relation_algebra(
 ) -> Formula | None:
     """The smallest formula of the shape above with at most `most_ast` nodes; None if none fits.
 
-    Operands are classes of two variables of up to 10 nodes, one of each pair of up to 4, guards of up to 5. The
+    Operands are classes of two variables of up to 10 nodes, one of each pair of up to 4, guards of up to 8. The
     formulas are of the tables' fragment.
     """
     if not tables.is_open_to(3):
@@ -36,8 +36,7 @@ def relation_algebra(
     tables.build(2, _LONG_OPERAND)
     layout, two = tables.layout, tables.layer(2)
     long = tables.new_layer(2)
-    guards = two.start(_GUARD_SIZE + 1)
-    for index in range(guards):
+    for index in range(two.start(_GUARD_SIZE + 1)):
         long.add(two.tables[index], 0, index)
     sizes = [two.size_of(index) for index in range(two.count)]
     first_composed = long.count
@@ -55,17 +54,22 @@ def relation_algebra(
                     layout.sources, layout.world_masks, existential, EXISTS if existential else FORALL,
                     tables.fragment.depth_allowed(2), _NO_MASK,
                 )  # fmt: skip
-    composed = np.arange(first_composed, long.count, dtype=np.int64)
-    lengths = np.array([3 + sizes[int(long.lefts[i])] + sizes[int(long.rights[i])] for i in composed], dtype=np.int64)
-    guard_sizes = np.array([sizes[int(long.lefts[i])] for i in range(first_composed)], dtype=np.int64)
-    guards_of_size = {size: np.flatnonzero(guard_sizes == size) for size in range(SMALLEST, _GUARD_SIZE + 1)}
+    lengths = _lengths(long.lefts[: long.count], long.rights[: long.count], first_composed, np.array(sizes))
     hits = np.empty((1, 2), dtype=np.int64)
+    operands: dict[bool, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = {}
+    for existential in (True, False):
+        fitting = kernels.select_operands(
+            long.tables, long.depths, 0, long.count, 1, layout.size, layout.words, True, existential,
+            question.target, question.care, 10**6, False, True,
+        )  # fmt: skip
+        operands[existential] = fitting[fitting < first_composed], fitting[fitting >= first_composed]
     for total in range(SMALLEST + 7, most_ast - 2):
-        for guard_size, lefts in guards_of_size.items():
-            rights = composed[lengths == total - guard_size]
-            if not len(lefts) or not len(rights):
-                continue
-            for existential in (True, False):
+        for existential, (guards, composed) in operands.items():
+            for guard_size in range(SMALLEST, _GUARD_SIZE + 1):
+                lefts = guards[lengths[guards] == guard_size]
+                rights = composed[lengths[composed] == total - guard_size]
+                if not len(lefts) or not len(rights):
+                    continue
                 tick()
                 found, _, _ = kernels.stream_pairs(
                     long.tables, long.tops, lefts, rights, -1, False, False, 1, layout.size, layout.words, True,
@@ -76,6 +80,18 @@ def relation_algebra(
                     body = _composition(tables, long.tops, long.lefts, long.rights, int(hits[0, 1]))
                     return Exists("y", And(guard, body)) if existential else ForAll("y", Or(guard, body))
     return None
+
+
+def _lengths(
+    lefts: npt.NDArray[np.int64],
+    rights: npt.NDArray[np.int64],
+    first_composed: int,
+    sizes: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]:
+    """AST sizes: of guards, entries below `first_composed`, that of their origin; of compositions 3 and both parts."""
+    lengths = sizes[lefts]
+    lengths[first_composed:] += 3 + sizes[rights[first_composed:]]
+    return lengths
 
 
 def _composition(
