@@ -1,6 +1,7 @@
 """Fixtures and settings shared by all tests."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -65,6 +66,11 @@ def induction(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
 def command() -> Path:
     """The installed console script, for tests that need a process of their own."""
     return Path(sys.executable).with_name("induction")
+
+
+def heed_interrupts() -> None:
+    """For a child process before it starts: Ctrl-C counts, even if whoever started the tests has it ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def run_process(arguments: list[str], **options: Any) -> subprocess.CompletedProcess[str]:

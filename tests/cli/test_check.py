@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import EXAMPLES, PROJECT, run_process
+from conftest import EXAMPLES, PROJECT, heed_interrupts, run_process
 
 RIGHT = "(exists y (and (R x y) (P y)))"
 WRONG = "(exists y (R x y))"
@@ -246,6 +246,7 @@ def test_interrupt(command, examples, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_interrupts,
     )
     time.sleep(2)
     process.send_signal(signal.SIGINT)

@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import pytest
+from conftest import heed_interrupts
 
 from induction.worlds import Instance, Regime, read_instances, write_instances
 
@@ -86,7 +87,9 @@ def test_interrupted_run_goes_on(command, examples, tmp_path):
     write_instances(both, [*read_instances(examples), *read_instances(hard)])
     out = tmp_path / "o.jsonl"
     arguments = [str(command), "solve", str(both), "-o", str(out), "--budget", "8s"]
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
+    )
     deadline = time.monotonic() + 60
     partial = tmp_path / "o.jsonl.partial"
     while time.monotonic() < deadline and not (partial.exists() and partial.read_text().count("\n") >= 4):
