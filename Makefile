@@ -10,8 +10,8 @@ WORKERS ?= 2
 
 help:
 	@echo "make demo       build the environment; check and find formulas on data/examples/"
-	@echo "make test       linters, types, import rules and the test suite (about 3 minutes on 2 cores)"
-	@echo "make test-full  the same with the large counts (about 10 minutes more)"
+	@echo "make test       linters, types, import rules and the test suite (about 5 minutes on 2 cores)"
+	@echo "make test-full  the same with the large counts (about 8 minutes more)"
 	@echo "make lint       linters, types and import rules alone"
 	@echo "make bench      the measurements behind the performance claims, smoke size"
 	@echo "make clean      remove the environment and everything built"
