@@ -12,8 +12,6 @@ The smoke tier takes a tenth of the formulas and worlds; medians are over repeat
 import argparse
 import collections
 import json
-import os
-import platform
 import re
 import resource
 import statistics
@@ -26,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from machine import PROJECT, machine
 
-from induction import __version__
 from induction.evaluation import bitset, reference
 from induction.formula import Formula, parse_formula
 from induction.formula.sampling import sample_formula
@@ -35,7 +33,6 @@ from induction.grounding import Circuit, check, ground
 from induction.worlds import Instance, Regime
 from induction.worlds.sampling import sample_world
 
-PROJECT = Path(__file__).resolve().parent.parent
 EXAMPLES = PROJECT / "data" / "examples" / "examples.yaml"
 
 
@@ -180,21 +177,6 @@ def commands(repeats: int) -> dict[str, float]:
         "check_ec_s": command_cpu_s([induction, "check", EC_GOLDS[0], str(EXAMPLES), "--id", "example_ec"], repeats),
         "check_s": command_cpu_s([induction, "check", formula, str(EXAMPLES), "--id", "example_fullobs"], repeats),
         "python_itself_s": command_cpu_s([sys.executable, "-c", "pass"], repeats),
-    }
-
-
-def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
-    commit = subprocess.run(
-        ["git", "-C", str(PROJECT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    )
-    return {
-        "version": __version__,
-        "commit": commit.stdout.strip() or "unknown",
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "processor": platform.processor() or platform.machine(),
-        "cpus": os.cpu_count(),
     }
 
 

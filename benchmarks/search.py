@@ -18,10 +18,7 @@ same process, and peak memory the operating system's account of the process. Cla
 import argparse
 import importlib.util
 import json
-import os
-import platform
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -30,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from machine import PROJECT, machine
 
-from induction import __version__
 from induction.budget import Budget
 from induction.evaluation import bitset
 from induction.formula import DEFAULT_SIGNATURE, Formula, Signature, parse_formula, to_sexpr
@@ -40,7 +37,6 @@ from induction.search import SearchOptions, load_search
 from induction.worlds import Instance, Regime, World, read_instances
 from induction.worlds.sampling import sample_world
 
-PROJECT = Path(__file__).resolve().parent.parent
 PEER_LIMIT_S = 60.0
 REAL = PROJECT.parent / "shared" / "data" / "real" / "fullobs_v2_dev.yaml.gz"
 
@@ -225,21 +221,6 @@ def peers(seed: int, per_gold: int) -> dict[str, Any]:
             for report in run_tasks(tasks, jobs=1, limits=Limits(PEER_LIMIT_S))
         }
     return result
-
-
-def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
-    commit = subprocess.run(
-        ["git", "-C", str(PROJECT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    )
-    return {
-        "version": __version__,
-        "commit": commit.stdout.strip() or "unknown",
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "processor": platform.processor() or platform.machine(),
-        "cpus": os.cpu_count(),
-    }
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from induction.worlds.world import BoolArray, World
 MAX_TABLE_CELLS = 2**27
 """Most table entries for one world at a time; a table has objects to the power of its free variables."""
 
-_CELLS_AT_ONCE = 2**22  # worlds are taken together while their tables stay about this large (cache, memory)
+_CELLS_AT_ONCE = 2**24  # worlds are taken together while their tables stay about this large (cache, memory)
 
 
 def extensions(formulas: Sequence[Formula], worlds: Sequence[World]) -> list[list[BoolArray]]:

@@ -13,13 +13,14 @@ from induction.formula.syntax import (
     BinaryConnective,
     Equal,
     Exists,
-    ForAll,
     Formula,
     Iff,
     Implies,
     Not,
     Or,
+    PrefixNotation,
     Quantified,
+    prefix_pieces,
     require_tree_size,
     subformulas,
 )
@@ -130,7 +131,13 @@ def to_smtlib(formula: Formula) -> str:
         for name, arity in arities.items()
     ]
     parameters = " ".join(f"({variable_of[variable]} Object)" for variable in sorted(free_variables(formula)))
-    body = "".join(_smtlib_pieces(formula, predicate_names, variable_of))
+    notation = PrefixNotation(
+        predicate=predicate_names.__getitem__,
+        variable=variable_of.__getitem__,
+        connective=_SMTLIB_CONNECTIVES.__getitem__,
+        binder=lambda bound: f"(({bound} Object))",
+    )
+    body = "".join(prefix_pieces(formula, notation))
     lines.append(f"(define-fun phi ({parameters}) Bool {body})")
     return "\n".join(lines)
 
@@ -141,27 +148,3 @@ def _renamed(names: Collection[str], taken: Collection[str]) -> dict[str, str]:
         candidates = (name + "_" * i for i in itertools.count())
         result[name] = next(new for new in candidates if new not in taken and (new == name or new not in names))
     return result
-
-
-def _smtlib_pieces(
-    formula: Formula, predicate_names: Mapping[str, str], variable_of: Mapping[str, str]
-) -> Iterator[str]:
-    pending: list[Formula | str] = [formula]
-    while pending:
-        item = pending.pop()
-        match item:
-            case str():
-                yield item
-            case Atom(predicate, arguments):
-                yield f"({predicate_names[predicate]} {' '.join(variable_of[v] for v in arguments)})"
-            case Equal(left, right):
-                yield f"(= {variable_of[left]} {variable_of[right]})"
-            case Not(operand):
-                yield "(not "
-                pending.extend((")", operand))
-            case BinaryConnective(left, right):
-                yield f"({_SMTLIB_CONNECTIVES[type(item)]} "
-                pending.extend((")", right, " ", left))
-            case ForAll(variable, body) | Exists(variable, body):
-                yield f"({item.keyword} (({variable_of[variable]} Object)) "
-                pending.extend((")", body))

@@ -7,6 +7,7 @@ other question is a loop over `subformulas` or a walk run by `run_walk`.
 
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar
 
 from induction.errors import FormulaTooLargeError, printable
@@ -193,7 +194,7 @@ class Formula:
 
     def __repr__(self) -> str:
         shown = ""
-        for piece in _sexpr_pieces(self):
+        for piece in prefix_pieces(self, _SEXPR):
             shown += piece
             if len(shown) > 200:
                 shown = shown[:200] + "…"
@@ -413,7 +414,19 @@ def require_tree_size(formula: Formula, purpose: str) -> None:
         )
 
 
-def _sexpr_pieces(formula: Formula) -> Iterator[str]:
+@dataclass(frozen=True)
+class PrefixNotation:
+    """How a fully parenthesised prefix text writes names, connectives and bound variables."""
+
+    predicate: Callable[[PredicateName], str] = str
+    variable: Callable[[Variable], str] = str
+    connective: Callable[[type["BinaryConnective"]], str] = lambda node_type: node_type.keyword
+    binder: Callable[[str], str] = str
+
+
+def prefix_pieces(formula: Formula, notation: PrefixNotation) -> Iterator[str]:
+    """The text of `formula` in a prefix notation, piece by piece; its size is the caller's to bound."""
+    variable = notation.variable
     pending: list[Formula | str] = [formula]
     while pending:
         item = pending.pop()
@@ -421,18 +434,21 @@ def _sexpr_pieces(formula: Formula) -> Iterator[str]:
             case str():
                 yield item
             case Atom(predicate, arguments):
-                yield f"({' '.join((predicate, *arguments))})"
+                yield f"({' '.join((notation.predicate(predicate), *map(variable, arguments)))})"
             case Equal(left, right):
-                yield f"(= {left} {right})"
+                yield f"(= {variable(left)} {variable(right)})"
             case Not(operand):
                 yield "(not "
                 pending.extend((")", operand))
             case BinaryConnective(left, right):
-                yield f"({item.keyword} "
+                yield f"({notation.connective(type(item))} "
                 pending.extend((")", right, " ", left))
-            case Quantified(variable, body):
-                yield f"({item.keyword} {variable} "
+            case Quantified(bound, body):
+                yield f"({item.keyword} {notation.binder(variable(bound))} "
                 pending.extend((")", body))
+
+
+_SEXPR = PrefixNotation()
 
 
 def to_sexpr(formula: Formula) -> str:
@@ -442,7 +458,7 @@ def to_sexpr(formula: Formula) -> str:
         FormulaTooLargeError: more than `MAX_TREE_NODES` AST nodes.
     """
     require_tree_size(formula, "printing")
-    return "".join(_sexpr_pieces(formula))
+    return "".join(prefix_pieces(formula, _SEXPR))
 
 
 def conjunction_of(operands: Iterable[Formula]) -> Formula:
