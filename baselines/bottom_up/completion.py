@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from induction.baselines.bottom_up.ordering import best_of_each_meaning, renamed_apart
+from induction.baselines.bottom_up.ordering import best_of_each_meaning, constant_answers, renamed_apart, varied_worlds
 
 from induction.budget import Meter, Outcome, OutOfMemoryError, OutOfTimeError
 from induction.enumeration.classes import SMALLEST, ClassTables
@@ -35,9 +35,13 @@ def search_completions(
 ) -> SearchResult:
     """The smallest formulas found for which each training world has a completion."""
     samples = [completions(world) for world in instance.train_worlds]
-    covers_all = all(complete for _, complete in samples)
-    layout = Layout([world for worlds, _ in samples for world in worlds])
-    size, none_below, answers, undecided = SMALLEST, SMALLEST, list[Formula](), False
+    # Where all labels of each world are alike, formulas that are constant, or without x, could stand for others.
+    alike = all(world.target.all() or not world.target.any() for world in instance.train_worlds)
+    covers_all = all(complete for _, complete in samples) and not alike
+    probes = varied_worlds(instance.signature) if alike else []
+    layout = Layout([*(world for worlds, _ in samples for world in worlds), *probes])
+    size, none_below, undecided = SMALLEST, SMALLEST, False
+    answers = constant_answers(instance, equality=fragment.equality) if alike else []
 
     def tick() -> None:
         meter.check(tables.bytes)
@@ -47,6 +51,9 @@ def search_completions(
     tables = ClassTables(layout, fragment, tick=tick)
     try:
         for size in range(SMALLEST, options.max_ast + 1):
+            if answers and answers[0].ast_nodes <= size:
+                outcome = Outcome.SOLVED
+                break
             for formula in _formulas_of_size(tables, size):
                 tick()
                 try:
@@ -56,19 +63,22 @@ def search_completions(
                     undecided = True
                 if len(answers) >= 4 * options.solutions:
                     break
-            if answers:
+            answers.sort(key=lambda answer: answer.ast_nodes)
+            if answers and answers[0].ast_nodes <= size:
                 outcome = Outcome.SOLVED
                 break
             none_below = size + 1
         else:
-            outcome = Outcome.EXHAUSTED
+            outcome = Outcome.SOLVED if answers else Outcome.EXHAUSTED
     except OutOfTimeError:
         outcome = Outcome.TIMED_OUT
     except (OutOfMemoryError, MemoryError):
         outcome = Outcome.OUT_OF_MEMORY
     except KeyboardInterrupt:
         outcome = Outcome.UNKNOWN
-    best = best_of_each_meaning(answers, instance.signature)[: max(1, options.solutions)]
+    least = min((answer.ast_nodes for answer in answers), default=0)
+    smallest = [answer for answer in answers if answer.ast_nodes == least]
+    best = best_of_each_meaning(smallest, instance.signature)[: max(1, options.solutions)]
     proven = none_below if covers_all and not undecided else 0
     unproven = "formulas were told apart on sampled completions, so smaller ones are not ruled out"
     return SearchResult(

@@ -7,15 +7,20 @@ import numpy as np
 from induction.evaluation import bitset
 from induction.formula.syntax import (
     FREE_VARIABLE,
+    And,
     Atom,
     Equal,
     Formula,
+    Not,
+    Or,
     Quantified,
     Signature,
     fold,
     subformulas,
     to_sexpr,
 )
+from induction.grounding.check import check
+from induction.worlds.instance import Instance
 from induction.worlds.sampling import sample_world
 from induction.worlds.world import World
 
@@ -69,6 +74,22 @@ def best_of_each_meaning(formulas: Iterable[Formula], signature: Signature) -> l
             seen.add(meaning)
             result.append(formula)
     return result
+
+
+def atoms_of_x(signature: Signature, *, equality: bool) -> list[Formula]:
+    """The atoms in which x is the only variable."""
+    atoms: list[Formula] = [Atom(name, (FREE_VARIABLE,)) for name in signature.unary]
+    atoms += [Atom(name, (FREE_VARIABLE, FREE_VARIABLE)) for name in signature.binary]
+    return atoms + ([Equal(FREE_VARIABLE, FREE_VARIABLE)] if equality else [])
+
+
+def constant_answers(instance: Instance, *, equality: bool) -> list[Formula]:
+    """Formulas of x that fit and hold of everything here, or of nothing: classes leave such formulas out."""
+    atoms = atoms_of_x(instance.signature, equality=equality)
+    candidates = [*atoms, *(Not(atom) for atom in atoms)]
+    if not equality:
+        candidates += [connective(atom, Not(atom)) for atom in atoms[:1] for connective in (Or, And)]
+    return [formula for formula in candidates if check(formula, instance).valid]
 
 
 def renamed_apart(formulas: Sequence[Formula], signature: Signature) -> list[Formula]:

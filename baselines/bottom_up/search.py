@@ -9,9 +9,17 @@ from typing import Any
 
 import numpy as np
 from induction.baselines.bottom_up.completion import search_completions
-from induction.baselines.bottom_up.ordering import best_of_each_meaning, fresh_worlds, renamed_apart, varied_worlds
+from induction.baselines.bottom_up.ordering import (
+    atoms_of_x,
+    best_of_each_meaning,
+    constant_answers,
+    fresh_worlds,
+    renamed_apart,
+    varied_worlds,
+)
 
 from induction.budget import Budget, Meter, Outcome, OutOfMemoryError, OutOfTimeError
+from induction.enumeration import kernels
 from induction.enumeration.classes import SMALLEST, ClassTables
 from induction.enumeration.fitting import Fitter, Question, fitting_by_size
 from induction.enumeration.layout import Fragment, Layout
@@ -19,7 +27,7 @@ from induction.enumeration.shortcuts import case_split, relation_algebra
 from induction.enumeration.types import object_types
 from induction.evaluation.verdict import check
 from induction.formula.metrics import free_variables
-from induction.formula.syntax import FREE_VARIABLE, And, Atom, Equal, Formula, Not, Or
+from induction.formula.syntax import FREE_VARIABLE, And, Formula, Not, Or
 from induction.search import Progress, SearchOptions, SearchResult
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.world import World
@@ -27,6 +35,8 @@ from induction.worlds.world import World
 _RELATION_ALGEBRA_BEFORE = 19  # sizes below are exhausted in the time the shortcut takes
 _CHEAP_TYPES = 20_000  # tuples of objects; with more, types are computed only once nothing was found
 _PROBES = 3
+_LEAST_ACCIDENTAL_CONSTANT = 5
+"""Up to 4 nodes, formulas that hold of everything here, or of nothing, are literals, and all of these are tried."""
 
 
 class BottomUp:
@@ -84,6 +94,11 @@ class _Run:
         self._tables = ClassTables(self._layout, fragment, tick=self._tick)
         self._fitter = Fitter(self._tables, tick=self._tick)
         self._question = question_of(self._layout, len(instance.train_worlds), len(self._worlds))
+        full = self._layout.full
+        self._constants_fit = any(
+            kernels.accepts(row, self._question.target, self._question.care, self._question.misses)
+            for row in (full, np.zeros_like(full))
+        )
         self._size = SMALLEST
         self._none_below = SMALLEST
         self._answers: list[Formula] = []
@@ -91,8 +106,7 @@ class _Run:
 
     def run(self) -> Outcome:
         """Search until there is an outcome; raises where the budget runs out."""
-        for constant in self._constants():
-            self._take([constant])
+        self._take(constant_answers(self._instance, equality=self._options.equality))
         split = case_split(self._tables, self._question)
         if split is not None:
             self._take([self._opened(split)])
@@ -124,7 +138,8 @@ class _Run:
                 return Outcome.PROVEN_NONE if self._nothing_fits() else Outcome.EXHAUSTED
         if self._options.solutions > 1 and self._answers[0].ast_nodes <= self._none_below:
             self._take(self._further_answers(self._answers[0].ast_nodes))
-        return Outcome.SOLVED
+        beyond = self._answers[0].ast_nodes > max(self._options.max_ast, self._none_below)
+        return Outcome.EXHAUSTED if beyond else Outcome.SOLVED
 
     def result(self, outcome: Outcome) -> SearchResult:
         """What there is to say now."""
@@ -136,6 +151,8 @@ class _Run:
             self._nothing_fits()
         # What holds everywhere or nowhere has no class, so the bound alone does not know of such an answer.
         none_below = min(self._none_below, answers[0].ast_nodes) if answers else self._none_below
+        if self._constants_fit and not self._options.equality:
+            none_below = min(none_below, _LEAST_ACCIDENTAL_CONSTANT)
         if outcome is Outcome.PROVEN_NONE:
             none_below = self._options.max_ast + 1
         return SearchResult(
@@ -164,29 +181,15 @@ class _Run:
         smallest = [formula for formula in (*self._answers, *formulas) if formula.ast_nodes == least]
         self._answers = best_of_each_meaning(smallest, self._instance.signature)
 
-    def _constants(self) -> list[Formula]:
-        """Formulas of x that hold of everything here, or of nothing, where that is what is asked for."""
-        atoms = self._atoms_of_x()
-        if not self._options.equality and atoms:
-            atoms.append(Or(atoms[0], Not(atoms[0])))
-        candidates = [*atoms, *(Not(atom) for atom in atoms)]
-        return [formula for formula in candidates if check(formula, self._instance).valid]
-
     def _opened(self, formula: Formula) -> Formula:
         """The formula, with x put into it if it says nothing of x: by the smallest literal that changes nothing."""
         if free_variables(formula) == {FREE_VARIABLE}:
             return formula
-        atoms = self._atoms_of_x()
+        atoms = atoms_of_x(self._instance.signature, equality=self._options.equality)
         literals = sorted([*atoms, *(Not(atom) for atom in atoms)], key=lambda literal: literal.ast_nodes)
         joined = [connective(formula, literal) for literal in literals for connective in (And, Or)]
         joined.append(And(formula, Or(atoms[0], Not(atoms[0]))))
         return next(one for one in joined if check(one, self._instance).valid)
-
-    def _atoms_of_x(self) -> list[Formula]:
-        signature = self._layout.signature
-        atoms: list[Formula] = [Atom(name, (FREE_VARIABLE,)) for name in signature.unary]
-        atoms += [Atom(name, (FREE_VARIABLE, FREE_VARIABLE)) for name in signature.binary]
-        return atoms + ([Equal(FREE_VARIABLE, FREE_VARIABLE)] if self._options.equality else [])
 
     def _take_shortcut(self) -> None:
         most = self._answers[0].ast_nodes - 1 if self._answers else 10**6

@@ -47,7 +47,10 @@ def command(
     worlds the first is listed. When time or memory runs out, or on Ctrl-C, the best answer so far and the proven
     bound are given. A run with -o that was interrupted goes on where it stopped when it is started again.
 
-    Exit code: 0 every instance has an answer, 1 for some there is none up to --max-ast, 3 for some the budget ran out.
+    Answers larger than --max-ast can come from shortcuts; the outcome is then "exhausted" unless they are proven
+    smallest. Variables are renamed apart in print, so that an answer may show more names than --variables.
+
+    Exit code: 0 every instance has an answer, 1 some have none, 3 for some the budget ran out without one.
 
     \b
     Examples:
@@ -67,7 +70,7 @@ def command(
     instances, faults, _ = inputs.load_instances(file, instance_id)
     by_id = {instance.instance_id: instance for instance in instances}
     rows: dict[str, dict[str, Any]] = {}
-    journal = RowJournal(out, _key(search, options, seconds, memory_bytes, list(by_id))) if out is not None else None
+    journal = RowJournal(out, _key(search, options, seconds, memory_bytes, instances)) if out is not None else None
     if journal is not None:
         rows = journal.rows
         if rows:
@@ -120,13 +123,17 @@ def _amount(text: str, units: Mapping[str, float], option: str) -> float:
 
 
 def _key(
-    search: str, options: "SearchOptions", seconds: float, memory_bytes: int, names: Sequence[str]
+    search: str, options: "SearchOptions", seconds: float, memory_bytes: int, instances: "Sequence[Instance]"
 ) -> dict[str, Any]:
     """What must be the same for rows of an earlier run to count for this one."""
     import dataclasses
     import hashlib
+    import json
 
     from induction import __version__
+    from induction.worlds.records import record_from_instance
+
+    content = json.dumps([record_from_instance(instance) for instance in instances], sort_keys=True)
 
     return {
         "command": "solve",
@@ -135,7 +142,7 @@ def _key(
         "options": dataclasses.asdict(options),
         "budget_s": seconds,
         "memory_bytes": memory_bytes,
-        "instances": hashlib.sha256("\n".join(names).encode()).hexdigest(),
+        "instances": hashlib.sha256(content.encode()).hexdigest(),
     }
 
 
@@ -162,6 +169,7 @@ def _solve_one(argument: Any, send: Callable[[Any], None]) -> "SearchResult":
 def _row(instance: "Instance", search: str, options: "SearchOptions", report: "Report") -> dict[str, Any]:
     """The prediction row of one instance, from its result or, if it was killed, from the last it had said."""
     from induction.budget import Outcome
+    from induction.enumeration.layout import Fragment
     from induction.formula.syntax import to_sexpr
 
     result: SearchResult | None = report.result
@@ -173,7 +181,8 @@ def _row(instance: "Instance", search: str, options: "SearchOptions", report: "R
         formulas = (progress.best,) if progress is not None and progress.best is not None else ()
         none_below = progress.none_below if progress is not None else 0
         outcome = {"time": Outcome.TIMED_OUT, "memory": Outcome.OUT_OF_MEMORY}.get(report.failure, Outcome.UNKNOWN)
-        fragment, diagnosis, statistics = "", report.failure, {}
+        fragment = str(Fragment(options.variables, options.depth, options.equality))
+        diagnosis, statistics = f"stopped from outside: {report.failure}", {}
     texts = [to_sexpr(formula) for formula in formulas]
     return {
         "schemaVersion": "induction_prediction_record_v1",

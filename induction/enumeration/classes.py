@@ -39,9 +39,14 @@ SMALLEST = 2
 """AST size of the smallest formula, a unary atom."""
 
 _UNSTORED_FROM = 12
-_PAIRS_AT_ONCE = 2_000_000  # between two looks at the clock
+_WORDS_AT_ONCE = 200_000_000  # combined between two looks at the clock
 _NO_MASK = np.uint64(2**64 - 1)
 _VARIABLES: tuple[Variable, ...] = ("x", "y", "z")
+
+
+def pairs_at_once(width: int) -> int:
+    """How many pairs of tables of `width` words to combine between two looks at the clock."""
+    return max(1_000, _WORDS_AT_ONCE // (width + 20))
 
 
 class Layer:
@@ -131,7 +136,7 @@ class Layer:
             low_b, high_b = self.of_size(size - 1 - left_size)
             if low_a == high_a or low_b == high_b:
                 continue
-            step = max(1, _PAIRS_AT_ONCE // (high_b - low_b))
+            step = max(1, pairs_at_once(self.tables.shape[1]) // (high_b - low_b))
             for first in range(low_a, high_a, step):
                 tick()
                 last = min(first + step, high_a)
@@ -322,7 +327,7 @@ class ClassTables:
         for existential, source_top, code in ((True, AND, PAIR), (False, OR, PAIR + 1)):
             for left_size, firsts in lists.items():
                 seconds = lists[total - left_size]
-                step = max(1, _PAIRS_AT_ONCE // 4 // max(1, len(seconds)))
+                step = max(1, pairs_at_once(source.tables.shape[1]) // max(1, len(seconds)))
                 for first in range(0, len(firsts) if len(seconds) else 0, step):
                     self._tick()
                     stop, at_a, at_b = min(first + step, len(firsts)), first, 0

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from induction.enumeration import kernels
-from induction.enumeration.classes import AND, OR, SMALLEST, ClassTables, Layer
+from induction.enumeration.classes import AND, OR, SMALLEST, ClassTables, Layer, pairs_at_once
 from induction.enumeration.layout import Words
 from induction.formula.syntax import And, Atom, Exists, ForAll, Formula, Not, Or
 
@@ -299,7 +299,8 @@ class Fitter:
                     layer.tables, layer.tops, lefts, rights, top if quantifiers_above is not None else -1,
                     left_size > total - left_size, 2 * left_size == total,
                     outer, inner, words, outer_existential, inner_existential,
-                    question.target, question.care, question.misses, at, 3_000_000, hits, found,
+                    question.target, question.care, question.misses, at, pairs_at_once(outer * inner * words), hits,
+                    found,
                 )  # fmt: skip
                 self.pairs_tried += tried
         return [(int(a), int(b)) for a, b in hits[:found]]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from induction.errors import InstanceFormatError, UsageError, printable
+from induction.errors import InstanceFormatError, MissingFileError, UsageError, printable
 from induction.worlds.formats import write_whole
 from induction.worlds.texts import load_json
 
@@ -23,20 +23,24 @@ class RowJournal:
     """The rows of the job that writes `output`, by their ids. Use as a context manager, which closes the file.
 
     Raises:
-        UsageError: the journal that is there belongs to another job.
+        UsageError: the journal that is there belongs to another job, or `output` is a directory.
+        MissingFileError: there is no such folder.
         OSError: the journal cannot be read or written.
     """
 
     def __init__(self, output: str | os.PathLike[str], key: Mapping[str, Any]) -> None:
         self.output = Path(output)
+        if self.output.is_dir():
+            raise UsageError(f"{printable(str(output), 200)}: is a directory")
+        if not self.output.parent.is_dir():
+            raise MissingFileError(output, "there is no such folder to write to")
         self.path = self.output.with_name(self.output.name + ".partial")
         self.rows: dict[str, Row] = {}
         self._key = {_KEY_FIELD: dict(key)}
         kept = self._read() if self.path.exists() else b""
         # What is kept ends with a whole line: a line cut short by a crash goes.
-        self._stream = self.path.open("wb")
-        self._stream.write(kept or (json.dumps(self._key) + "\n").encode())
-        self._stream.flush()
+        write_whole(self.path, kept or (json.dumps(self._key) + "\n").encode())
+        self._stream = self.path.open("ab")
 
     def _read(self) -> bytes:
         content = self.path.read_bytes()

@@ -119,7 +119,8 @@ def test_interrupted_run_goes_on(command, examples, tmp_path):
         (["--search", "nonesuch"], "no search 'nonesuch'; there are bottom-up"),
         (["--id", "nothing"], "no instance 'nothing'"),
         (["--variables", "4"], "less than or equal to 3"),
-        (["-o", "no/such/folder.jsonl"], "No such file"),
+        (["-o", "no/such/folder.jsonl"], "no such folder"),
+        (["-o", "."], "is a directory"),
     ],
 )
 def test_misuse(induction, examples, arguments, words):
@@ -132,3 +133,17 @@ def test_misuse(induction, examples, arguments, words):
 def test_searches(induction):
     assert "bottom-up" in induction("searches").out
     assert "bottom-up" in json.loads(induction("searches", "--json").out)["searches"]
+
+
+def test_rows_of_other_contents_do_not_count(examples):
+    """The journal's key changes with what the instances say, not only with their names."""
+    from dataclasses import replace
+
+    from induction.cli.solve import _key
+    from induction.search import SearchOptions
+
+    instance = read_instances(examples, ["example_fullobs"])[0]
+    world = instance.worlds[0]
+    relabelled = replace(instance, worlds=(replace(world, target=~world.target), *instance.worlds[1:]))
+    keys = [_key("bottom-up", SearchOptions(), 1.0, 1, [one]) for one in (instance, instance, relabelled)]
+    assert keys[0] == keys[1] != keys[2]

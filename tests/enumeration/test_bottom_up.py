@@ -144,6 +144,24 @@ def test_full_and_empty_targets(equality, label, size):
         assert result.formulas[0].ast_nodes <= (3 if label else 4)
 
 
+def test_contradictions_without_equality():
+    signature = Signature({"P": 1})
+    world = World("w", ("a", "b"), signature, {"P": [1, 0]}, [0, 0])
+    result = solve(Instance("i", Regime.FULL_OBS, signature, (world,), ("w",)), equality=False, depth=0)
+    assert result.formulas[0].ast_nodes == 6
+    assert result.none_below <= 6
+
+
+@pytest.mark.parametrize("label", [True, False])
+def test_partly_observed_worlds_with_labels_alike(label):
+    signature = Signature({"P": 1, "R": 2})
+    unknown = {"R": [[0, 1], [0, 0]]}
+    world = World("w", ("a", "b"), signature, {"P": [1, 1], "R": [[1, 0], [0, 0]]}, [label, label], unknown)
+    result = solve(Instance("i", Regime.EC, signature, (world,), ("w",)), max_ast=8)
+    assert result.formulas[0].ast_nodes == (2 if label else 3)
+    assert result.none_below == 0
+
+
 def test_labels_alike_in_each_world():
     """A formula without x could say it, which is no definition: x must be in it, and the bound stays honest."""
     rng = np.random.default_rng(3)

@@ -102,6 +102,13 @@ def test_journal_survives_a_cut_line(tmp_path):
         assert list(last.rows) == ["one", "two"]
 
 
+def test_places_that_cannot_hold_the_output(tmp_path):
+    with pytest.raises(UsageError, match="is a directory"):
+        RowJournal(tmp_path, {})
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        RowJournal(tmp_path / "no" / "rows.jsonl", {})
+
+
 def test_foreign_journals_are_not_touched(tmp_path):
     output = tmp_path / "rows.jsonl"
     with RowJournal(output, {"a": 1}) as journal:
