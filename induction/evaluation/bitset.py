@@ -66,9 +66,10 @@ class TruthTables:
 
 
 def _chunks(order: list[int], worlds: Sequence[World], program: Program[np.bool_]) -> Iterator[list[int]]:
+    cells_of = {size: program.require_affordable(size, MAX_TABLE_CELLS) for size in {world.size for world in worlds}}
     chunk: list[int] = []
     for w in order:
-        cells = program.require_affordable(worlds[w].size, MAX_TABLE_CELLS)
+        cells = cells_of[worlds[w].size]
         if chunk and (len(chunk) + 1) * cells > _CELLS_AT_ONCE:
             yield chunk
             chunk = []
