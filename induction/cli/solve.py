@@ -172,15 +172,18 @@ def _row(instance: "Instance", search: str, options: "SearchOptions", report: "R
     from induction.enumeration.layout import Fragment
     from induction.formula.syntax import to_sexpr
 
+    stopped = {"time": Outcome.TIMED_OUT, "memory": Outcome.OUT_OF_MEMORY}
     result: SearchResult | None = report.result
     if result is not None:
         formulas, outcome, none_below = result.formulas, result.outcome, result.none_below
+        if outcome is Outcome.UNKNOWN:
+            outcome = stopped.get(report.failure, outcome)
         fragment, diagnosis, statistics = result.fragment, result.diagnosis, dict(result.statistics)
     else:
         progress: Progress | None = report.progress
         formulas = (progress.best,) if progress is not None and progress.best is not None else ()
         none_below = progress.none_below if progress is not None else 0
-        outcome = {"time": Outcome.TIMED_OUT, "memory": Outcome.OUT_OF_MEMORY}.get(report.failure, Outcome.UNKNOWN)
+        outcome = stopped.get(report.failure, Outcome.UNKNOWN)
         fragment = str(Fragment(options.variables, options.depth, options.equality))
         diagnosis, statistics = f"stopped from outside: {report.failure}", {}
     texts = [to_sexpr(formula) for formula in formulas]

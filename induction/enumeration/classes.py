@@ -128,7 +128,9 @@ class Layer:
             if at < high:
                 self.grow()
 
-    def add_pairs(self, size: int, operation: int, max_depth: int, tick: Callable[[], None]) -> None:
+    def add_pairs(
+        self, size: int, operation: int, max_depth: int, tick: Callable[[], None], *, prune_reducible: bool
+    ) -> None:
         """Offer a op b for all entries whose sizes add up to `size` - 1."""
         top = AND if operation == kernels.AND else OR
         for left_size in range(SMALLEST, size - SMALLEST):
@@ -145,8 +147,8 @@ class Layer:
                     # NOTE(order): of two irreducible operands the smaller one goes first.
                     self.count, at_a, at_b = kernels.add_pairs(
                         *self.arrays(), first, last, low_b, high_b, at_a, at_b,
-                        operation, top, max_depth, left_size > size - 1 - left_size, left_size == size - 1 - left_size,
-                        self._hash_mask,
+                        operation, top, top if prune_reducible else -1, max_depth,
+                        left_size > size - 1 - left_size, left_size == size - 1 - left_size, self._hash_mask,
                     )  # fmt: skip
                     if at_a < last:
                         self.grow()
@@ -205,7 +207,9 @@ class ClassTables:
     """The layers over one layout and fragment, grown on demand by `build`.
 
     `tick` is called every few million steps and may raise to stop; the layers are then not to be used further.
-    `hash_mask` is for tests that force collisions, `unstored_from` for tests of NOTE(unstored).
+    The rest is for tests: `hash_mask` forces collisions, `unstored_from` moves where NOTE(unstored) begins,
+    `prune_reducible` switches `kernels` NOTE(irreducible) off, and `prune_independent` the passing over of what does
+    not depend on the variable to be quantified.
     """
 
     def __init__(
@@ -216,8 +220,12 @@ class ClassTables:
         tick: Callable[[], None] = lambda: None,
         hash_mask: np.uint64 = _NO_MASK,
         unstored_from: int = _UNSTORED_FROM,
+        prune_reducible: bool = True,
+        prune_independent: bool = True,
     ) -> None:
         self._unstored_from = unstored_from
+        self.prune_reducible = prune_reducible
+        self.prune_independent = prune_independent
         self.layout = layout
         self.fragment = fragment
         self._tick = tick
@@ -284,7 +292,7 @@ class ClassTables:
             self._add_atoms(arity, size)
             layer.add_negations(*layer.of_size(size - 1))
             for operation in (kernels.AND, kernels.OR):
-                layer.add_pairs(size, operation, max_depth, self._tick)
+                layer.add_pairs(size, operation, max_depth, self._tick, prune_reducible=self.prune_reducible)
             if unstored and self.is_open_to(3):
                 self._add_unstored(size, max_depth)
             elif arity < 3 and self.is_open_to(arity + 1):
@@ -293,6 +301,7 @@ class ClassTables:
                     layer.add_projections(
                         inner, *inner.of_size(size - 2), outer=layout.size ** (arity - 1), inner=layout.size,
                         words=layout.words, existential=existential, max_depth=max_depth,
+                        dependent_only=self.prune_independent,
                     )  # fmt: skip
             self._tick()
         layer.finish_size()
@@ -306,7 +315,7 @@ class ClassTables:
         for missing in range(layer.complete + 1, min(size, source.complete) + 1):
             layer.add_projections(
                 source, *source.of_size(missing), outer=layout.size, inner=layout.size, words=layout.words,
-                existential=existential, max_depth=10**6,
+                existential=existential, max_depth=10**6, dependent_only=self.prune_independent,
             )  # fmt: skip
             layer.finish_size()
         return layer
@@ -316,7 +325,7 @@ class ClassTables:
         layer, n, words = self.layer(3), self.layout.size, self.layout.words
         return kernels.select_operands(
             layer.tables, layer.depths, *layer.of_size(size), n, n, words, True, True, self.layout.full,
-            self.layout.full, 10**6, True, False,
+            self.layout.full, 10**6, self.prune_independent, False,
         )  # fmt: skip
 
     def _add_unstored(self, size: int, max_depth: int) -> None:
@@ -334,7 +343,7 @@ class ClassTables:
                     while at_a < stop:
                         layer.count, at_a, at_b = kernels.add_pair_projections(
                             *layer.arrays(), source.tables, source.depths, source.tops, firsts, seconds, at_a, at_b,
-                            stop, n, n, words, existential, source_top, code, max_depth,
+                            stop, n, n, words, existential, source_top if self.prune_reducible else -1, code, max_depth,
                             left_size > total - left_size, 2 * left_size == total, self._hash_mask,
                         )  # fmt: skip
                         if at_a < stop:

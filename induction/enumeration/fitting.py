@@ -281,6 +281,8 @@ class Fitter:
         words = self._tables.layout.words
         max_depth = 10**6 if quantifiers_above is None else self._tables.fragment.depth - quantifiers_above
         top = AND if inner_existential else OR
+        reducible = quantifiers_above is not None and self._tables.prune_reducible
+        dependent_only = dependent_only and self._tables.prune_independent
         selected = {}
         for size in range(SMALLEST, total - SMALLEST + 1):
             self._tick()
@@ -296,7 +298,7 @@ class Fitter:
             while at < len(lefts) and len(rights):
                 self._tick()
                 found, at, tried = kernels.stream_pairs(
-                    layer.tables, layer.tops, lefts, rights, top if quantifiers_above is not None else -1,
+                    layer.tables, layer.tops, lefts, rights, top if reducible else -1,
                     left_size > total - left_size, 2 * left_size == total,
                     outer, inner, words, outer_existential, inner_existential,
                     question.target, question.care, question.misses, at, pairs_at_once(outer * inner * words), hits,

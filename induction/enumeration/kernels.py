@@ -118,23 +118,24 @@ def add_negations(
 def add_pairs(
     tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
     low_a: int, high_a: int, low_b: int, high_b: int, start_a: int, start_b: int,
-    operation: int, top: int, max_depth: int, left_larger: bool, same_size: bool, hash_mask: Any,
+    operation: int, top: int, reducible_top: int, max_depth: int, left_larger: bool, same_size: bool, hash_mask: Any,
 ) -> Any:  # fmt: skip
     """Admit a op b for a in [low_a, high_a) and b in [low_b, high_b), b not itself topped by op.
 
     NOTE(irreducible): a op (b1 op b2) is also (a op b1) op b2, of the same size and depth, so the right operand may
-    be taken irreducible. Where both are, one order is enough: the smaller one first.
+    be taken irreducible. Where both are, one order is enough: the smaller one first. `reducible_top` is the code of
+    op, or -1 to take every operand for irreducible, which switches this off.
 
     Returns the new count and where to go on (`high_a`, 0 when done).
     """
     width = tables.shape[1]
     for i in range(start_a, high_a):
-        left_irreducible = tops[i] != top
+        left_irreducible = tops[i] != reducible_top
         if left_irreducible and left_larger:
             continue
         first_b = start_b if i == start_a else low_b
         for j in range(first_b, high_b):
-            if tops[j] == top:
+            if tops[j] == reducible_top:
                 continue
             if same_size and left_irreducible and j <= i:
                 continue

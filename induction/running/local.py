@@ -40,9 +40,9 @@ class Limits:
 
 @dataclass(frozen=True)
 class Report:
-    """How a task ended: its `result`, or None with the reason in `failure` ("time", "memory" or what was raised).
+    """How a task ended: its `result`, or None; `failure` says why it was stopped or failed, "" if it was not.
 
-    `progress` is the last progress it sent. Times in seconds, `peak_mb` the largest resident memory in MiB.
+    A task stopped for "time", "memory" or because it was "interrupted" may still have a result to give. `progress` is the last progress it sent. Times in seconds, `peak_mb` the largest resident memory in MiB.
     """
 
     name: str
@@ -197,7 +197,7 @@ def _finish(one: _Running) -> Report:
     return Report(
         name=one.task.name,
         result=one.result,
-        failure="" if one.result is not None else one.failure,
+        failure=one.failure,
         progress=one.progress,
         cpu_s=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         wall_s=time.monotonic() - one.started,

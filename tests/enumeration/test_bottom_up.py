@@ -329,7 +329,8 @@ def test_budgets_are_outcomes():
 
 def _first_size(instance, upto, **options):
     layout = Layout(instance.train_worlds)
-    of_tables = {key: options.pop(key) for key in ("hash_mask", "unstored_from") if key in options}
+    names = ("hash_mask", "unstored_from", "prune_reducible", "prune_independent")
+    of_tables = {key: options.pop(key) for key in names if key in options}
     fitter = Fitter(ClassTables(layout, Fragment(3, 3), **of_tables), **options)
     question = Question(layout.target(), layout.full, np.zeros((0, layout.words), dtype=np.uint64))
     by_size = fitting_by_size(fitter, question, layout.full, range(2, upto + 1))
@@ -349,6 +350,8 @@ def test_every_shortcut_can_be_switched_off(seed):
     assert _first_size(instance, 11, stored_up_to=11) == expected
     assert _first_size(instance, 11, hash_mask=np.uint64(7)) == expected
     assert _first_size(instance, 11, unstored_from=4) == expected
+    assert _first_size(instance, 11, prune_reducible=False, unstored_from=4) == expected
+    assert _first_size(instance, 11, prune_independent=False, unstored_from=4) == expected
 
 
 def test_no_worlds_and_unknown_searches():

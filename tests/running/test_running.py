@@ -66,6 +66,18 @@ def test_time_limit_is_kept():
     assert {report.progress for report in reports} == {"asleep", "stubborn"}
 
 
+def answer_when_stopped(argument, send):
+    try:
+        time.sleep(argument)
+    except KeyboardInterrupt:
+        return "best so far"
+
+
+def test_a_stopped_task_can_still_answer():
+    (report,) = run_tasks([Task("a", answer_when_stopped, 60)], jobs=1, limits=Limits(time_s=0.5))
+    assert (report.result, report.failure) == ("best so far", "time")
+
+
 def test_memory_limit_is_kept():
     (report,) = run_tasks([Task("e", eat, None)], jobs=1, limits=Limits(memory_bytes=600 * 2**20))
     assert report.failure == "memory"
