@@ -42,7 +42,8 @@ class Limits:
 class Report:
     """How a task ended: its `result`, or None; `failure` says why it was stopped or failed, "" if it was not.
 
-    A task stopped for "time", "memory" or because it was "interrupted" may still have a result to give. `progress` is the last progress it sent. Times in seconds, `peak_mb` the largest resident memory in MiB.
+    A task stopped for "time", "memory" or because it was "interrupted" may still have a result to give. `progress` is
+    the last progress it sent. Times in seconds, `peak_mb` the largest resident memory in MiB.
     """
 
     name: str
