@@ -175,8 +175,9 @@ def _receive(one: _Running) -> None:
                 one.failure = one.failure or content
                 one.done = True
     except (EOFError, OSError):
-        one.failure = one.failure or "died"
-        one.done = True
+        if not one.done:  # after its last message a process just ends
+            one.failure = one.failure or "died"
+            one.done = True
 
 
 def _ask_to_stop(one: _Running, why: str) -> None:
