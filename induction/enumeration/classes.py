@@ -105,7 +105,7 @@ class Layer:
             array.resize((capacity, *array.shape[1:]), refcheck=False)
         if 2 * capacity > len(self.slots):
             self.slots = np.full(2 * len(self.slots), -1, dtype=np.int64)
-            kernels.rebuild_slots(self.tables, self.depths, self.slots, self.count, self._hash_mask)
+            kernels.rebuild_slots(self.tables, self.slots, self.count, self._hash_mask)
 
     def add(self, table: Words, top: int, left: int) -> None:
         """Offer one table of depth 0."""

@@ -33,6 +33,25 @@ def hash_table(table: Any) -> Any:
 
 
 @_compiled
+def find_slot(tables: Any, slots: Any, index: int, hash_mask: Any) -> Any:
+    """The slot that holds an entry with the table at `index`, or the free one where such an entry belongs."""
+    row = tables[index]
+    last = len(slots) - 1
+    slot = np.int64((hash_table(row) & hash_mask) & np.uint64(last))
+    while slots[slot] >= 0:
+        other = slots[slot]
+        same = True
+        for k in range(row.shape[0]):
+            if tables[other, k] != row[k]:
+                same = False
+                break
+        if same:
+            break
+        slot = (slot + 1) & last
+    return slot
+
+
+@_compiled
 def admit(tables: Any, depths: Any, slots: Any, full: Any, count: int, depth: int, hash_mask: Any) -> bool:
     """Whether the table at `count` is kept: not constant, and new or of less depth than its like.
 
@@ -50,45 +69,19 @@ def admit(tables: Any, depths: Any, slots: Any, full: Any, count: int, depth: in
             whole = False
     if empty or whole:
         return False
-    last = len(slots) - 1
-    slot = np.int64((hash_table(row) & hash_mask) & np.uint64(last))
-    while slots[slot] >= 0:
-        other = slots[slot]
-        same = True
-        for k in range(width):
-            if tables[other, k] != row[k]:
-                same = False
-                break
-        if same:
-            if depth >= depths[other]:
-                return False
-            slots[slot] = count
-            depths[count] = depth
-            return True
-        slot = (slot + 1) & last
+    slot = find_slot(tables, slots, count, hash_mask)
+    if slots[slot] >= 0 and depth >= depths[slots[slot]]:
+        return False
     slots[slot] = count
     depths[count] = depth
     return True
 
 
 @_compiled
-def rebuild_slots(tables: Any, depths: Any, slots: Any, count: int, hash_mask: Any) -> None:
+def rebuild_slots(tables: Any, slots: Any, count: int, hash_mask: Any) -> None:
     """Enter the first `count` tables into fresh slots; of like tables, which come by falling depth, the last."""
-    last = len(slots) - 1
-    width = tables.shape[1]
     for i in range(count):
-        slot = np.int64((hash_table(tables[i]) & hash_mask) & np.uint64(last))
-        while slots[slot] >= 0:
-            other = slots[slot]
-            same = True
-            for k in range(width):
-                if tables[other, k] != tables[i, k]:
-                    same = False
-                    break
-            if same:
-                break
-            slot = (slot + 1) & last
-        slots[slot] = i
+        slots[find_slot(tables, slots, i, hash_mask)] = i
 
 
 @_compiled
