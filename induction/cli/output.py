@@ -44,13 +44,15 @@ def print_table(
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="bold")
-    for heading in headings:
+    texts = [[printable(str(cell), 10_000) for cell in row] for row in rows]
+    for i, heading in enumerate(headings):
         right = heading in numeric
-        table.add_column(
-            heading, justify="right" if right else "left", no_wrap=right or heading in unbroken, overflow="fold"
-        )
-    for row in rows:
-        table.add_row(*(printable(str(cell), 10_000) for cell in row))
+        # Long names must wrap after all: a table too wide for the screen would lose its last columns.
+        short = max((len(row[i]) for row in texts), default=0) <= _LONGEST_UNBROKEN
+        whole = short and (right or heading in unbroken)
+        table.add_column(heading, justify="right" if right else "left", no_wrap=whole, overflow="fold")
+    for row in texts:
+        table.add_row(*row)
     _print_unpadded(table)
 
 

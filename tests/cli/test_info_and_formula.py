@@ -128,3 +128,16 @@ def test_version_and_help(induction):
     assert induction("--version").out == f"induction {__version__}\n"
     assert "Usage: induction" in induction("--help").out
     assert induction().code == 2
+
+
+def test_long_names_wrap_and_lose_no_column(induction, examples, tmp_path):
+    from dataclasses import replace
+
+    from induction.worlds import write_instances
+
+    path = tmp_path / "f.yaml"
+    write_instances(path, [replace(one, band="b" * 120) for one in read_instances(examples)])
+    ran = induction("info", str(path))
+    for heading in ("regime", "band", "objects", "density", "unknown", "gold AST"):
+        assert heading in ran.out
+    assert ran.out.count("b") >= 3 * 120
