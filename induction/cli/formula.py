@@ -17,6 +17,7 @@ class Form(enum.StrEnum):
     UNICODE = "unicode"
     NNF = "nnf"
     PRENEX = "prenex"
+    MINISCOPED = "miniscoped"
     ALPHA = "alpha"
     LATEX = "latex"
     TPTP = "tptp"
@@ -38,7 +39,8 @@ def command(
 
     Any formula of the language is taken, also one that is no definition of T because its free variables are not
     exactly x; that is said. Forms: sexpr (the released text form), pretty (indented), unicode (mathematical), nnf
-    (negation normal form), prenex, alpha (bound variables renamed by nesting level), latex, tptp, smtlib.
+    (negation normal form), prenex, miniscoped (quantifiers as far in as they go), alpha (bound variables renamed by
+    nesting level), latex, tptp, smtlib.
 
     \b
     Examples:
@@ -115,6 +117,8 @@ def _in_form(formula: "Formula", form: Form, signature: "Signature") -> str:
             return to_sexpr(normal_forms.to_nnf(formula))
         case Form.PRENEX:
             return to_sexpr(normal_forms.to_prenex(formula, signature))
+        case Form.MINISCOPED:
+            return to_sexpr(normal_forms.to_miniscoped(formula))
         case Form.ALPHA:
             return to_sexpr(normal_forms.to_alpha_canonical(formula, signature))
         case Form.LATEX:

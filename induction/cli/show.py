@@ -124,39 +124,16 @@ def _mark(labelled: bool, held: bool | None) -> str:
 
 
 def _print_worlds(heading: str, instance: "Instance", marked: Sequence[_Marked]) -> None:
-    from induction.cli import output
+    from induction.cli import world_tables
 
     print(printable(heading, 2_000))
-    unary, binary = instance.signature.unary, instance.signature.binary
     for one in marked:
-        world, extension = one.world, one.extension
-        title = "T" if extension is None else "formula"
-        rows = []
-        for element, name in enumerate(world.domain):
-            held = None if extension is None else bool(extension[element])
-            rows.append(
-                (
-                    name,
-                    _mark(bool(world.target[element]), held),
-                    " ".join(_marks(world, unary, element)) or "-",
-                    *(_successors(world, relation, element) for relation in binary),
-                )
-            )
+        held = [None] * one.world.size if one.extension is None else one.extension.tolist()
+        marks = [_mark(bool(labelled), mark) for labelled, mark in zip(one.world.target, held, strict=True)]
         print(f"\n{_title(instance, one)}")
-        output.print_table(("object", title, "unary", *(f"{name} to" for name in binary)), rows)
+        world_tables.print_world(one.world, {"T" if one.extension is None else "formula": marks})
     if any(one.world.count_unknown() for one in marked):
         print("\n?: unknown")
-
-
-def _marks(world: "World", predicates: Sequence[str], element: int) -> list[str]:
-    true = [name for name in predicates if world.true[name][element]]
-    return true + [f"{name}?" for name in predicates if world.unknown[name][element]]
-
-
-def _successors(world: "World", relation: str, element: int) -> str:
-    known = world.elements(world.true[relation][element])
-    unknown = world.elements(world.unknown[relation][element])
-    return " ".join((*known, *(f"{name}?" for name in unknown))) or "-"
 
 
 def _as_json(instance: "Instance", marked: Sequence[_Marked], picture: str | None) -> dict[str, Any]:

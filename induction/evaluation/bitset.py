@@ -8,12 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from induction.errors import EvaluationLimitError
 from induction.evaluation.program import Algebra, Program
-from induction.formula.syntax import Formula, PredicateName, Variable
+from induction.formula.syntax import Formula, PredicateName, Signature, Variable
 from induction.worlds.world import BoolArray, World
 
 MAX_TABLE_CELLS = 2**27
 """Most table entries for one world at a time; a table has objects to the power of its free variables."""
+
+MAX_EVERY_WORLD = 2**20
+"""Most worlds of one batch of all there are."""
 
 _CELLS_AT_ONCE = 2**24  # worlds are taken together while their tables stay about this large (cache, memory)
 
@@ -34,10 +38,24 @@ def extensions(formulas: Sequence[Formula], worlds: Sequence[World]) -> list[lis
     # Worlds of like size together, so that padding stays small.
     order = sorted(range(len(worlds)), key=lambda w: worlds[w].size)
     for chunk in _chunks(order, worlds, program):
-        algebra = _Truth([worlds[w] for w in chunk])
+        algebra = _Truth(Batch.of([worlds[w] for w in chunk]))
         for f, table in program.run(algebra):
             for row, w in enumerate(chunk):
                 result[f][w] = table[row, : worlds[w].size].copy()
+    return result
+
+
+def extension_tables(formulas: Sequence[Formula], batch: "Batch") -> BoolArray:
+    """`bool[f, w, n]`: `extensions` over a batch, padding included.
+
+    Raises:
+        EvaluationLimitError, KeyError, ValueError: as `extensions`.
+    """
+    program: Program[np.bool_] = Program(formulas)
+    program.require_affordable(batch.size, max(1, MAX_TABLE_CELLS // batch.count))
+    result = np.empty((len(formulas), batch.count, batch.size), dtype=np.bool_)
+    for f, table in program.run(_Truth(batch)):
+        result[f] = table
     return result
 
 
@@ -56,7 +74,7 @@ class TruthTables:
         program.require_affordable(world.size, MAX_TABLE_CELLS, keep_all=True)
         self._program = program
         self._number_of = program.number_of(formula)
-        self._tables = program.all_tables(_Truth([world]))
+        self._tables = program.all_tables(_Truth(Batch.of([world])))
 
     def holds(self, node: Formula, assignment: Mapping[Variable, int]) -> bool:
         """Whether `node`, a node object of the formula, is true when its free variables are these objects."""
@@ -78,26 +96,69 @@ def _chunks(order: list[int], worlds: Sequence[World], program: Program[np.bool_
         yield chunk
 
 
-class _Truth(Algebra[np.bool_]):
-    """Truth values over several worlds, padded to the largest; see NOTE(padding)."""
+class Batch:
+    """Several worlds as one stack of truth values, padded to the largest; see NOTE(padding).
 
-    def __init__(self, worlds: Sequence[World]) -> None:
-        self._worlds = worlds
-        self._size = max(world.size for world in worlds)
-        places = np.arange(self._size)
-        self._index = np.stack([np.where(places < world.size, places, 0) for world in worlds])
+    Constructed by `of` and `every_world`. `tables[name]` is `bool[w, n]` or `bool[w, n, n]`, `equal` is `bool[w, n, n]`
+    or, for worlds of one size, `bool[1, n, n]`.
+    """
+
+    def __init__(self, tables: Mapping[PredicateName, BoolArray], equal: BoolArray, count: int) -> None:
+        self.tables = tables
+        self.count = count
+        self.equal = equal
+
+    @classmethod
+    def of(cls, worlds: Sequence[World]) -> "Batch":
+        """These worlds (one or more, of one signature); their unknown atoms count as false."""
+        places = np.arange(max(world.size for world in worlds))
+        index = np.stack([np.where(places < world.size, places, 0) for world in worlds])
+        tables = {
+            name: np.stack([world.true[name][np.ix_(*[row] * arity)] for world, row in zip(worlds, index, strict=True)])
+            for name, arity in worlds[0].signature.items()
+        }
+        return cls(tables, index[:, :, None] == index[:, None, :], len(worlds))
+
+    @classmethod
+    def every_world(cls, signature: Signature, size: int) -> "Batch":
+        """All worlds of `size` objects; bit i of a world's number is the i-th atom, predicates in signature order.
+
+        Raises:
+            EvaluationLimitError: there are more than `MAX_EVERY_WORLD`.
+        """
+        atoms = sum(size**arity for _, arity in signature.items())
+        if 2**atoms > MAX_EVERY_WORLD:
+            raise EvaluationLimitError(f"there are 2^{atoms} worlds of {size} objects over {signature}")
+        numbers = np.arange(2**atoms)
+        tables: dict[PredicateName, BoolArray] = {}
+        first = 0
+        for name, arity in signature.items():
+            places = first + np.arange(size**arity)
+            tables[name] = ((numbers[:, None] >> places) & 1).astype(np.bool_).reshape(-1, *[size] * arity)
+            first += size**arity
+        return cls(tables, np.eye(size, dtype=np.bool_)[None], len(numbers))
 
     @property
     def size(self) -> int:
-        return self._size
+        """Objects of every world, padding included."""
+        return int(self.equal.shape[1])
+
+
+class _Truth(Algebra[np.bool_]):
+    """Truth values over the worlds of a batch."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+
+    @property
+    def size(self) -> int:
+        return self._batch.size
 
     def predicate(self, name: PredicateName) -> BoolArray:
-        tables = zip((world.true[name] for world in self._worlds), self._index, strict=True)
-        return np.stack([table[np.ix_(*[index] * table.ndim)] for table, index in tables])
+        return self._batch.tables[name]
 
     def equality(self) -> BoolArray:
-        equal: BoolArray = self._index[:, :, None] == self._index[:, None, :]
-        return equal
+        return self._batch.equal
 
     def negation(self, operand: BoolArray) -> BoolArray:
         return np.logical_not(operand)

@@ -8,6 +8,7 @@ from induction.formula.metrics import free_variables
 from induction.formula.syntax import (
     And,
     Atom,
+    BinaryConnective,
     Equal,
     Exists,
     ForAll,
@@ -59,6 +60,77 @@ def to_nnf(formula: Formula) -> Formula:
                 form = node, Not(node)
         forms[id(node)] = form
     return forms[id(formula)][0]
+
+
+def to_miniscoped(formula: Formula) -> Formula:
+    """Negation normal form with every quantifier as far in as it goes without being copied.
+
+    Parts that lack the bound variable leave its scope, and a quantifier over none at all goes; domains are never
+    empty, which is what makes both sound. No larger than the negation normal form.
+
+    Raises:
+        FormulaTooLargeError: the negation normal form has more than `MAX_TREE_NODES` AST nodes.
+    """
+    source = to_nnf(formula)
+    require_tree_size(source, "moving quantifiers inward")
+    results: dict[int, Formula] = {}
+    free: dict[int, frozenset[Variable]] = {}  # of nodes that `held` keeps, so that no id is used again
+    held: list[Formula] = []
+
+    def noted(node: Formula) -> Formula:
+        held.append(node)
+        match node:
+            case Quantified(variable, body):
+                free[id(node)] = free[id(body)] - {variable}
+            case Atom() | Equal():
+                free[id(node)] = frozenset(node.arguments if isinstance(node, Atom) else node.label)
+            case _:
+                free[id(node)] = frozenset().union(*(free[id(child)] for child in node.children))
+        return node
+
+    def joined(connective: type[And] | type[Or], parts: list[Formula]) -> Formula:
+        *front, result = parts
+        for part in reversed(front):
+            result = noted(connective(part, result))
+        return result
+
+    def quantified(quantifier: type[Quantified], variable: Variable, body: Formula) -> Formula:
+        around: list[tuple[type[And] | type[Or], list[Formula], bool]] = []
+        while isinstance(body, And | Or):
+            parts = flatten(type(body), body)
+            outside = [part for part in parts if variable not in free[id(part)]]
+            inside = [part for part in parts if variable in free[id(part)]]
+            if not outside or not inside:
+                break
+            # What stood first stays first, so that the result reads like the source.
+            around.append((type(body), outside, parts[0] is outside[0]))
+            body = joined(type(body), inside)
+        if variable in free[id(body)]:
+            body = noted(quantifier(variable, body))
+        for connective, outside, lead in reversed(around):
+            body = joined(connective, [*outside, body] if lead else [body, *outside])
+        return body
+
+    for node in subformulas(source):
+        children = [results[id(child)] for child in node.children]
+        if isinstance(node, Quantified):
+            results[id(node)] = quantified(type(node), node.variable, children[0])
+        else:
+            results[id(node)] = noted(node.with_children(*children))
+    return results[id(source)]
+
+
+def flatten(connective: type[BinaryConnective], formula: Formula) -> list[Formula]:
+    """The operands of nested `connective` at the top of `formula`, left to right; `formula` alone if it has none."""
+    operands: list[Formula] = []
+    pending = [formula]
+    while pending:
+        node = pending.pop()
+        if type(node) is connective:
+            pending.extend(reversed(node.children))
+        else:
+            operands.append(node)
+    return operands
 
 
 def to_alpha_canonical(formula: Formula, avoid: Iterable[str] = ()) -> Formula:

@@ -64,7 +64,7 @@ def test_formula_json(induction):
     assert report["freeVariables"] == ["x"]
     assert report["definesTarget"] is True
     assert report["lifted"] is False
-    for form in ("sexpr", "pretty", "nnf", "prenex", "alpha"):
+    for form in ("sexpr", "pretty", "nnf", "prenex", "miniscoped", "alpha"):
         assert parse_formula(report["forms"][form])
 
 

@@ -11,8 +11,16 @@ from strategies import SIGNATURES, open_formulas
 from induction.evaluation import bitset
 from induction.formula import parse_formula, to_sexpr
 from induction.formula.metrics import free_variables
-from induction.formula.normal_forms import to_alpha_canonical, to_nnf, to_prenex, to_renamed_apart
+from induction.formula.normal_forms import (
+    flatten,
+    to_alpha_canonical,
+    to_miniscoped,
+    to_nnf,
+    to_prenex,
+    to_renamed_apart,
+)
 from induction.formula.syntax import (
+    And,
     Atom,
     Equal,
     Exists,
@@ -20,6 +28,7 @@ from induction.formula.syntax import (
     Iff,
     Implies,
     Not,
+    Or,
     Quantified,
     Signature,
     subformulas,
@@ -33,6 +42,7 @@ FORMS = {
     "prenex": to_prenex,
     "alpha": to_alpha_canonical,
     "apart": to_renamed_apart,
+    "miniscoped": to_miniscoped,
 }
 
 
@@ -90,6 +100,13 @@ def test_shapes(formula):
     assert len(set(prefix)) == len(prefix)
     assert not set(prefix) & free_variables(formula)
 
+    miniscoped = to_miniscoped(formula)
+    assert miniscoped.ast_nodes <= nnf.ast_nodes
+    for node in subformulas(miniscoped):
+        if isinstance(node, Quantified):
+            parts = flatten(type(node.body), node.body) if isinstance(node.body, And | Or) else [node.body]
+            assert all(node.variable in free_variables(part) for part in parts)
+
     apart = to_renamed_apart(formula)
     bound = [node.variable for node in subformulas(apart) if isinstance(node, Quantified)]
     assert len(set(bound)) == len(bound)
@@ -111,6 +128,25 @@ def test_alpha_canonical_identifies_exactly_the_alphabetic_variants(formula, ran
         text, other = to_sexpr(formula), to_sexpr(formula).replace(to_sexpr(node), to_sexpr(swapped))
         if text.count(to_sexpr(node)) == 1 and node.arguments[0] != node.arguments[1]:
             assert to_alpha_canonical(parse_formula(other, free=None)) != canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "miniscoped"),
+    [
+        (
+            "(exists y (exists z (and (and (R x y) (R y z)) (Q z))))",
+            "(exists y (and (R x y) (exists z (and (R y z) (Q z)))))",
+        ),
+        ("(forall y (exists z (implies (R x y) (S y z))))", "(forall y (or (not (R x y)) (exists z (S y z))))"),
+        (
+            "(exists y (and (P y) (and (Q x) (or (R x x) (R x y)))))",
+            "(and (Q x) (exists y (and (P y) (or (R x x) (R x y)))))",
+        ),
+        ("(exists y (forall z (P x)))", "(P x)"),
+    ],
+)
+def test_miniscoped_examples(text, miniscoped):
+    assert to_sexpr(to_miniscoped(parse_formula(text))) == miniscoped
 
 
 @pytest.mark.parametrize(
