@@ -140,7 +140,7 @@ def test_alpha_canonical_identifies_exactly_the_alphabetic_variants(formula, ran
         ("(forall y (exists z (implies (R x y) (S y z))))", "(forall y (or (not (R x y)) (exists z (S y z))))"),
         (
             "(exists y (and (P y) (and (Q x) (or (R x x) (R x y)))))",
-            "(and (Q x) (exists y (and (P y) (or (R x x) (R x y)))))",
+            "(and (exists y (and (P y) (or (R x x) (R x y)))) (Q x))",
         ),
         ("(exists y (forall z (P x)))", "(P x)"),
     ],

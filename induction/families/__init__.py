@@ -1,0 +1,1 @@
+"""Template families of the benchmark, and near misses of a formula."""
