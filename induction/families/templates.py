@@ -28,12 +28,7 @@ CHALLENGE_SLICES = (
 )
 """The parts of the later FullObs challenge, under the names of its files."""
 
-_EXCHANGES: tuple[Mapping[str, str], ...] = (
-    {},
-    {"P": "Q", "Q": "P"},
-    {"R": "S", "S": "R"},
-    {"P": "Q", "Q": "P", "R": "S", "S": "R"},
-)
+_EXCHANGES = tuple(str.maketrans(*letters) for letters in (("", ""), ("PQ", "QP"), ("RS", "SR"), ("PQRS", "QPSR")))
 _KEY_FIELDS = ("guard", "outer", "inner", "lift", "neg")
 
 
