@@ -46,6 +46,7 @@ test-full: lint
 bench: $(READY)
 	$(BIN)/python benchmarks/check.py --tier smoke
 	$(BIN)/python benchmarks/search.py --tier smoke
+	$(BIN)/python benchmarks/equivalence.py --tier smoke
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

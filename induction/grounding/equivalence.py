@@ -145,12 +145,21 @@ class Comparer:
     """Compares formulas over one signature and remembers how each of them evaluates on its filter.
 
     Formulas have no free variable but x and use predicates of the signature. Worlds are looked through up to `up_to`
-    objects, Z3 works within `resource_limit` on each question it is asked.
+    objects, Z3 works within `resource_limit` on each question it is asked. Without `compare_writing`, formulas that
+    differ in writing only are left to Z3.
     """
 
-    def __init__(self, signature: Signature, *, up_to: int = UP_TO, resource_limit: int = PROOF_LIMIT) -> None:
+    def __init__(
+        self,
+        signature: Signature,
+        *,
+        up_to: int = UP_TO,
+        resource_limit: int = PROOF_LIMIT,
+        compare_writing: bool = True,
+    ) -> None:
         self.signature = signature
         self.up_to = up_to
+        self._compare_writing = compare_writing
         self._resource_limit = resource_limit
         self._filter = _Filter(signature)
         self._fingerprints: dict[Formula, Fingerprint | None] = {}
@@ -162,7 +171,7 @@ class Comparer:
         With `smallest`, the world that tells different ones apart has the fewest objects and then the fewest true
         atoms; without, it is just one that does.
         """
-        if first == second or self._key(first) == self._key(second):
+        if self._compare_writing and (first == second or self._key(first) == self._key(second)):
             return Comparison(first, second, Finding(None, True, self.up_to, "the same but for the writing"))
         difference = Not(Iff(first, second))
         mine, theirs = self._evaluate(first, second)
