@@ -16,7 +16,8 @@ def command(
     first: Annotated[str, typer.Argument(metavar="F", help="A formula, or - for standard input.")],
     second: Annotated[str, typer.Argument(metavar="G", help="Another formula, or - for standard input.")],
     up_to: Annotated[
-        int, typer.Option("--up-to", min=1, max=64, help="Look through worlds of up to this many objects.")
+        int,
+        typer.Option("--up-to", min=1, max=64, help="Without a proof, look through worlds of up to this many objects."),
     ] = 8,
     relation: Annotated[
         bool, typer.Option("--relation", help="Say how they lie: identical, narrower, wider, overlapping, disjoint.")
@@ -235,8 +236,8 @@ def _finding_as_json(finding: "Finding", formulas: "list[Formula]") -> dict[str,
     witness = finding.witness
     result: dict[str, Any] = {
         "decidedBy": finding.decided_by,
-        "proven": finding.proven,
-        "noneUpTo": None if finding.proven else finding.none_up_to,
+        "certain": finding.is_certain,
+        "noneUpTo": None if finding.proven_none else finding.none_up_to,
         "world": None,
     }
     if witness is not None:

@@ -4,12 +4,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from induction.errors import UsageError
+
 if TYPE_CHECKING:
     from induction.families.mutations import NearMiss
 
 
 def command(
-    formula: Annotated[str, typer.Argument(metavar="FORMULA", help="The formula, or - for standard input.")],
+    formula: Annotated[
+        str | None, typer.Argument(metavar="FORMULA", help="The formula, or - for standard input.")
+    ] = None,
     kinds: Annotated[
         list[str] | None,
         typer.Option("--kinds", metavar="KIND", help="Only these kinds of edit, separated by commas or repeated."),
@@ -31,7 +35,7 @@ def command(
       induction mutate '(exists y (and (P y) (forall z (or (not (R y z)) (S x z)))))'
       induction mutate '(exists y (and (R x y) (P y)))' --kinds guard-dropped,direction-swapped
       induction mutate '(exists y (R x y))' --edits 2 --json
-      induction mutate - --list-kinds
+      induction mutate --list-kinds
     """
     from induction.cli import inputs, output
     from induction.families.mutations import KINDS, near_misses
@@ -42,9 +46,13 @@ def command(
     if list_kinds:
         output.print_fields(list(KINDS.items()))
         return 0
+    if formula is None:
+        raise UsageError("which formula? Give one, or - for standard input")
     predicates = inputs.parse_signature(signature)
     source = parse_formula(inputs.formula_text(formula), predicates)
     wanted = [kind for text in kinds or [",".join(KINDS)] for kind in text.replace(",", " ").split()]
+    if not wanted:
+        raise UsageError(f"--kinds: there are {', '.join(KINDS)}")
     found = near_misses(source, Comparer(predicates), kinds=wanted, edits=edits)
     if as_json:
         output.print_json(
@@ -65,7 +73,7 @@ def command(
     for miss in found:
         output.print_indented(0, _named(miss))
         output.print_indented(1, to_sexpr(miss.formula))
-    print(f"{output.plural(len(found), 'near miss')}" if len(found) == 1 else f"{len(found):,} near misses")
+    print(output.plural(len(found), "near miss", "near misses"))
     return 0
 
 

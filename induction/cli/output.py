@@ -87,9 +87,9 @@ def note(message: str) -> None:
     print(f"induction: {message}", file=sys.stderr)
 
 
-def plural(number: int, noun: str) -> str:
-    """`number` and `noun`, with an s unless the number is one."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def plural(number: int, noun: str, several: str = "") -> str:
+    """`number` and `noun`; unless the number is one, the noun with an s, or `several`."""
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"
 
 
 def percent(share: float) -> str:

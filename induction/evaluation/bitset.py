@@ -51,12 +51,33 @@ def extension_tables(formulas: Sequence[Formula], batch: "Batch") -> BoolArray:
     Raises:
         EvaluationLimitError, KeyError, ValueError: as `extensions`.
     """
-    program: Program[np.bool_] = Program(formulas)
-    program.require_affordable(batch.size, max(1, MAX_TABLE_CELLS // batch.count))
-    result = np.empty((len(formulas), batch.count, batch.size), dtype=np.bool_)
-    for f, table in program.run(_Truth(batch)):
-        result[f] = table
-    return result
+    return Evaluator(formulas).tables(batch)
+
+
+class Evaluator:
+    """Formulas made ready to be evaluated on one batch after the other.
+
+    Raises:
+        EvaluationLimitError: a subformula with too many free variables.
+        ValueError: a formula with a free variable other than x.
+    """
+
+    def __init__(self, formulas: Sequence[Formula]) -> None:
+        self._number = len(formulas)
+        self._program: Program[np.bool_] = Program(formulas)
+
+    def tables(self, batch: "Batch") -> BoolArray:
+        """`bool[f, w, n]`: for each formula its extension in each world of `batch`, padding included.
+
+        Raises:
+            EvaluationLimitError: tables beyond `MAX_TABLE_CELLS` in all.
+            KeyError: a predicate that the worlds lack.
+        """
+        self._program.require_affordable(batch.size, max(1, MAX_TABLE_CELLS // batch.count))
+        result = np.empty((self._number, batch.count, batch.size), dtype=np.bool_)
+        for f, table in self._program.run(_Truth(batch)):
+            result[f] = table
+        return result
 
 
 class TruthTables:

@@ -3,6 +3,8 @@
 Sound but not complete: a formula may be certain (`(or f (not f))`) where this finds it open.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -23,11 +25,33 @@ def evaluate(formula: Formula, world: World) -> Values:
     Raises:
         EvaluationLimitError, KeyError, ValueError: as `bitset.extensions`.
     """
-    program: Program[np.int8] = Program([formula])
-    program.require_affordable(world.size, MAX_TABLE_CELLS)
-    ((_, table),) = program.run(_Kleene(world))
-    values: Values = table[0]
+    values: Values = Evaluator([formula]).values(world)[0]
     return values
+
+
+class Evaluator:
+    """Formulas made ready to be evaluated in one world after the other.
+
+    Raises:
+        EvaluationLimitError: a subformula with too many free variables.
+        ValueError: a formula with a free variable other than x.
+    """
+
+    def __init__(self, formulas: Sequence[Formula]) -> None:
+        self._number = len(formulas)
+        self._program: Program[np.int8] = Program(formulas)
+
+    def values(self, world: World) -> Values:
+        """`int8[f, n]`: `evaluate` for each formula.
+
+        Raises:
+            EvaluationLimitError, KeyError: as `bitset.extensions`.
+        """
+        self._program.require_affordable(world.size, MAX_TABLE_CELLS)
+        result = np.empty((self._number, world.size), dtype=np.int8)
+        for f, table in self._program.run(_Kleene(world)):
+            result[f] = table[0]
+        return result
 
 
 class _Kleene(Algebra[np.int8]):

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from induction.errors import FormulaTooLargeError, UsageError, printable
+from induction.errors import FormulaTooLargeError, UnknownNameError, printable
 from induction.formula.canonical import canonical_key
 from induction.formula.metrics import count_lift_depth, count_quantifiers, free_variables
 from induction.formula.normal_forms import flatten, to_alpha_canonical, to_miniscoped, to_nnf
@@ -53,7 +53,7 @@ KINDS = {
     "connective-weakened": "and -> or",
     "connective-strengthened": "or -> and",
 }
-"""The kinds of edit, in the order in which they claim a result that several of them lead to."""
+"""The kinds of edit. Of several edits of one formula that lead to the same, the first kind here gives the name."""
 
 MAX_NODES = 200
 """Largest formula, in AST nodes of its negation normal form, that near misses are made of."""
@@ -74,7 +74,7 @@ class Edit:
 class NearMiss:
     """An edited formula, equivalent neither to the original nor to any near miss before it.
 
-    `also` names the other kinds of edit that lead to an equivalent formula in as many edits.
+    `also` names the other kinds of last edit by which as many edits lead to an equivalent formula.
     """
 
     formula: Formula
@@ -90,12 +90,12 @@ def near_misses(
     All leave x free; no two are equivalent, nor is one to `formula`, as far as `comparer` tells formulas apart.
 
     Raises:
-        UsageError: a kind that is none, or more than `MAX_CANDIDATES` formulas to compare.
-        FormulaTooLargeError: a formula of more than `MAX_NODES`.
+        UnknownNameError: a kind that is none.
+        FormulaTooLargeError: a formula of more than `MAX_NODES`, or more than `MAX_CANDIDATES` results to compare.
     """
     for kind in kinds:
         if kind not in KINDS:
-            raise UsageError(f"there is no kind of edit named '{printable(kind)}'; there are {', '.join(KINDS)}")
+            raise UnknownNameError(f"there is no kind of edit named '{printable(kind)}'; there are {', '.join(KINDS)}")
     source = to_nnf(formula)
     if source.ast_nodes > MAX_NODES:
         raise FormulaTooLargeError(
@@ -116,7 +116,9 @@ def near_misses(
                 known = candidates.get(key)
                 candidates[key] = candidate if known is None else _also(known, candidate)
                 if len(candidates) + len(compared) > MAX_CANDIDATES:
-                    raise UsageError(f"more than {MAX_CANDIDATES:,} edited formulas; choose fewer kinds or edits")
+                    raise FormulaTooLargeError(
+                        f"more than {MAX_CANDIDATES:,} edited formulas; choose fewer kinds or edits"
+                    )
         level = _distinct(compared, list(candidates.values()), comparer)
         seen.update(candidates)
         compared += [miss.formula for miss in level]
@@ -156,11 +158,9 @@ def _distinct(before: list[Formula], candidates: list[NearMiss], comparer: Compa
 
 
 def _also(miss: NearMiss, other: NearMiss) -> NearMiss:
-    """`miss`, told that the last edit of `other` leads to the same."""
-    kind = other.edits[-1].kind
-    if kind in (miss.edits[-1].kind, *miss.also):
-        return miss
-    return replace(miss, also=(*miss.also, kind))
+    """`miss`, told that the last edit of `other`, and what else that was told of, leads to the same."""
+    kinds = dict.fromkeys((*miss.also, other.edits[-1].kind, *other.also))
+    return replace(miss, also=tuple(kind for kind in kinds if kind != miss.edits[-1].kind))
 
 
 @dataclass(frozen=True)
@@ -208,14 +208,14 @@ def _all_edits(formula: Formula, signature: Signature) -> Iterator[tuple[Edit, F
 
 
 def _edits(node: Formula, place: _Place, signature: Signature) -> Iterator[tuple[Edit, Formula]]:
-    """Edits of `node` at `place`, negation normal form in and out."""
+    """Edits of `node` at `place`, negation normal form in and out. Recursive: `MAX_NODES` bounds how deep."""
     match node:
         case Atom():
             yield from _literal_edits(node, node, place, signature)
         case Not(Atom() as atom):
             yield from _literal_edits(atom, node, place, signature)
-        case Equal() | Not():
-            yield _change("literal-negated", node, to_nnf(Not(node)))
+        case Equal() | Not():  # an equality has no predicate to exchange and no direction
+            yield _change("guard-negated" if place.is_guard(node) else "literal-negated", node, to_nnf(Not(node)))
         case And() | Or():
             yield from _connective_edits(node, place, signature)
         case Quantified():
@@ -244,11 +244,10 @@ def _literal_edits(atom: Atom, literal: Formula, place: _Place, signature: Signa
     yield _change("guard-negated" if place.is_guard(literal) else "literal-negated", literal, negated)
     if len(arguments) == 2:
         yield with_atom("direction-swapped", predicate, arguments[::-1])
-        for other in signature.binary:
-            yield with_atom("relation-swapped", other, arguments)
-    else:
-        for other in signature.unary:
-            yield with_atom("predicate-exchanged", other, arguments)
+    kind = "relation-swapped" if len(arguments) == 2 else "predicate-exchanged"
+    for other in signature.binary if len(arguments) == 2 else signature.unary:
+        if other != predicate:
+            yield with_atom(kind, other, arguments)
 
 
 def _connective_edits(node: And | Or, place: _Place, signature: Signature) -> Iterator[tuple[Edit, Formula]]:

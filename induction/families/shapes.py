@@ -79,7 +79,7 @@ class ConditionSlot:
 
 
 def literals_of(word: str) -> tuple[str, ...]:
-    """The one or two literals of a condition, a negated one beginning with `not`."""
+    """The one or two literals of a condition, a negated one beginning with `not`. Raises ValueError for other words."""
     match = _CONDITION.fullmatch(word)
     if match is None:
         raise ValueError(f"{word!r} is no condition")
@@ -97,8 +97,9 @@ class Shape:
     """Formulas alike but for the words in their slots.
 
     `formula` and `english` hold the slots in braces. `family` is the letter of the benchmark or OTHER, `key` says for
-    each field of a key which slot fills it, `bands` names the bands ("FullObs hard"), `challenge` the slice of the
-    challenge set, both for given words; `where` leaves out words that make the formula trivial or another template's.
+    each field of a key which slot fills it, `bands` names the bands ("FullObs hard", the challenge apart), `challenge`
+    the slice of the challenge set, both for given words; `where` leaves out words that make the formula trivial or
+    another template's.
     """
 
     name: str
@@ -158,13 +159,23 @@ def _along(values: Values, *paths: tuple[str, ...]) -> bool:
     ]
 
 
+def _says_something(values: Values) -> bool:
+    """Whether a lift is not true of everything, as it is of one relation and direction: x is such a y itself."""
+    outer, lift = values["outer"], values["lift"]
+    return (outer[0], outer[1] == "y") != (lift[0], lift[1] == "x")
+
+
+def _both_ways(values: Values) -> bool:
+    return values["lift"][1] == "x" and values["back"][1] == "z"
+
+
 def _returns(first: str, second: str) -> bool:
     """Whether a step along the first edge can be taken back along the second: the same relation, turned round."""
     return first[0] == second[0] and (first[1] < first[2]) != (second[1] < second[2])
 
 
 def _guard_family(condition: str) -> str:
-    """B where the guard is positive, C where it is negated, OTHER for a disjunction."""
+    """B where the guard is positive, C where it is one negated literal, OTHER for what else there is."""
     literals = literals_of(condition)
     if connective_of(condition) == "or" or (len(literals) == 2 and any(lit.startswith("not") for lit in literals)):
         return "OTHER"
@@ -178,8 +189,6 @@ def _guarded_lift_bands(values: Values) -> tuple[str, ...]:
         bands.insert(0, "FullObs medium")
     if family == "B":
         bands.append("EC hard")
-    if _compact_ef_lift(values):
-        bands.append("FullObs challenge")
     return tuple(bands)
 
 
@@ -208,24 +217,10 @@ def _guardless(values: Values) -> str:
     return f"guardless_{relations}_scope_lift_qd2"
 
 
-def _fits(limit: int, *costs: tuple[str, int]) -> Callable[[Values], bool]:
-    """Whether the conditions are small enough: AST size of the rest plus that of these slots at most `limit`."""
-
-    def fits(values: Values) -> bool:
-        return sum(condition_size(values[slot]) for slot, _ in costs) + sum(rest for _, rest in costs) <= limit
-
-    return fits
-
-
-def condition_size(word: str) -> int:
-    """AST size of a condition."""
-    return sum(3 if literal.startswith("not") else 2 for literal in literals_of(word)) + bool(connective_of(word))
-
-
 _SIMPLE = _always("FullObs simple", "EC core")
 _EC_CORE = _always("EC core")
 _HARD_LIFT = _always("FullObs hard", "FullObs extreme", "CI lift_mix")
-_CHALLENGE = _always("FullObs challenge")
+_CHALLENGE = _always()  # the challenge set alone, which every template with a slice belongs to
 _NONE: Mapping[str, str] = {}
 
 SHAPES: tuple[Shape, ...] = (
@@ -233,17 +228,16 @@ SHAPES: tuple[Shape, ...] = (
     Shape(
         "literal-and-neighbour",
         "(and {own} (exists y (and {edge} {other})))",
-        "x {own} and has an {edge} that {other}",
+        "x {own}, and it has an {edge} that {other}",
         {"own": ConditionSlot("x", ANY), "edge": EdgeSlot("x", "y"), "other": ConditionSlot("y", ANY)},
         _SIMPLE,
         _family("OTHER"),
         _NONE,
-        where=_fits(18, ("own", 7), ("other", 0)),
     ),
     Shape(
         "literal-and-any-neighbour",
         "(and {own} (exists y {edge}))",
-        "x {own} and has an {edge}",
+        "x {own}, and it has an {edge}",
         {"own": ConditionSlot("x", (*ONE, *DOUBLED)), "edge": EdgeSlot("x", "y")},
         _SIMPLE,
         _family("OTHER"),
@@ -257,7 +251,6 @@ SHAPES: tuple[Shape, ...] = (
         _SIMPLE,
         _family("OTHER"),
         _NONE,
-        where=_fits(18, ("own", 7), ("other", 0)),
     ),
     Shape(
         "literal-and-all-neighbours",
@@ -267,7 +260,6 @@ SHAPES: tuple[Shape, ...] = (
         _SIMPLE,
         _family("OTHER"),
         _NONE,
-        where=_fits(18, ("own", 8), ("other", 0)),
     ),
     Shape(
         "neighbour",
@@ -290,7 +282,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape(
         "two-way-neighbour",
         "(exists y (and (and {edge} {back}) {guard}))",
-        "x has an {edge} that is also an {back} of x and {guard}",
+        "x has an {edge} that is also an {back} of x, and {guard}",
         {"edge": EdgeSlot("x", "y"), "back": EdgeSlot("x", "y"), "guard": ConditionSlot("y", (*ONE, "PandQ", "PorQ"))},
         _EC_CORE,
         lambda values: _guard_family(values["guard"]),
@@ -377,19 +369,16 @@ SHAPES: tuple[Shape, ...] = (
         "(exists y (forall z (or (not {outer}) {lift})))",
         "there is an object y such that every {outer} of y is an {lift} of x",
         {"outer": EdgeSlot("y", "z"), "lift": EdgeSlot("x", "z")},
-        _always("FullObs extreme", "CI lift_mix", "EC hard", "FullObs challenge"),
+        _always("FullObs extreme", "CI lift_mix", "EC hard"),
         _family("G"),
         {"outer": "outer", "lift": "lift"},
         challenge=_guardless,
-        # Of one relation and one direction, x is such a y itself.
-        where=lambda values: (
-            (values["outer"][0], values["outer"][1] == "y") != (values["lift"][0], values["lift"][1] == "x")
-        ),
+        where=_says_something,
     ),
     Shape(
         "filtered-guarded-lift",
         "(exists y (and {guard} (forall z (or (not {outer}) (and {lift} {filter})))))",
-        "there is an object y that {guard} such that every {outer} of y is an {lift} of x and {filter}",
+        "there is an object y that {guard} such that every {outer} of y is an {lift} of x, and {filter}",
         {
             "guard": ConditionSlot("y", ("P",)),
             "outer": EdgeSlot("y", "z"),
@@ -403,21 +392,16 @@ SHAPES: tuple[Shape, ...] = (
     Shape(
         "filtered-lift",
         "(exists y (forall z (or (not {outer}) (and {lift} {filter}))))",
-        "there is an object y such that every {outer} of y is an {lift} of x and {filter}",
+        "there is an object y such that every {outer} of y is an {lift} of x, and {filter}",
         {
             "outer": EdgeSlot("y", "z"),
             "lift": EdgeSlot("x", "z"),
             "filter": ConditionSlot("z", (*ONE, "PandQ", "PorQ")),
         },
-        lambda values: (
-            "FullObs hard",
-            "CI core",
-            "CI lift_mix",
-            *(["FullObs challenge"] * (values["filter"] in "PQ")),
-        ),
+        _always("FullObs hard", "CI core", "CI lift_mix"),
         _family("G"),
         {"outer": "outer", "lift": "lift"},
-        challenge=lambda values: "filtered_ef_lift_qd2" if values["filter"] in "PQ" else "",
+        challenge=_filtered_ef_lift,
     ),
     Shape(
         "lift-of-some",
@@ -427,16 +411,14 @@ SHAPES: tuple[Shape, ...] = (
         _HARD_LIFT,
         _family("G"),
         {"outer": "outer", "lift": "lift"},
-        where=lambda values: (
-            (values["outer"][0], values["outer"][1] == "y") != (values["lift"][0], values["lift"][1] == "x")
-        ),
+        where=_says_something,
     ),
     Shape(
         "binary-guard-lift",
         "(exists y (and {edge} (forall z (or (not {outer}) {lift}))))",
         "x has an {edge} every {outer} of which is an {lift} of x",
         {"edge": EdgeSlot("x", "y"), "outer": EdgeSlot("y", "z"), "lift": EdgeSlot("x", "z")},
-        lambda values: ("FullObs hard", "FullObs extreme", *(["FullObs challenge"] * (values["outer"][1] == "z"))),
+        _always("FullObs hard", "FullObs extreme"),
         _family("OTHER"),
         {"outer": "outer", "lift": "lift"},
         challenge=lambda values: "binary_guard_incoming_lift_qd2" if values["outer"][1] == "z" else "",
@@ -457,7 +439,7 @@ SHAPES: tuple[Shape, ...] = (
         "(forall y (exists z (and {outer} {lift})))",
         "every object has an {outer} that is an {lift} of x",
         {"outer": EdgeSlot("y", "z"), "lift": EdgeSlot("x", "z")},
-        _always("FullObs extreme", "FullObs challenge"),
+        _always("FullObs extreme"),
         _family("OTHER"),
         {"outer": "outer", "lift": "lift"},
         challenge=_guardless,
@@ -472,12 +454,12 @@ SHAPES: tuple[Shape, ...] = (
         _family("OTHER"),
         {"outer": "outer", "lift": "lift"},
         challenge=lambda values: "dual_role_cross_lift_qd2",
-        where=lambda values: values["lift"][1] == "x" and values["back"][1] == "z",
+        where=_both_ways,
     ),
     Shape(
         "filtered-dual-role-lift",
         "(exists y (forall z (or (not {outer}) (and {filter} (and {lift} {back})))))",
-        "there is an object y such that every {outer} of y {filter} and is an {lift} and an {back} of x",
+        "there is an object y such that every {outer} of y {filter}, and is an {lift} and an {back} of x",
         {
             "outer": EdgeSlot("y", "z"),
             "filter": ConditionSlot("z", ONE),
@@ -488,7 +470,7 @@ SHAPES: tuple[Shape, ...] = (
         _family("OTHER"),
         {"outer": "outer", "lift": "lift"},
         challenge=lambda values: "filtered_dual_role_lift_qd2",
-        where=lambda values: values["lift"][1] == "x" and values["back"][1] == "z",
+        where=_both_ways,
     ),
     Shape(
         "compact-response",

@@ -14,6 +14,8 @@ from induction.formula.syntax import DEFAULT_SIGNATURE, Formula
 FAMILIES = ("A", "B", "C", "D", "F", "G", "H", "OTHER")
 """The letters of the benchmark."""
 
+CHALLENGE_BAND = "FullObs challenge"
+
 CHALLENGE_SLICES = (
     "guardless_cross_scope_lift_qd2",
     "guardless_same_relation_scope_lift_qd2",
@@ -27,6 +29,9 @@ CHALLENGE_SLICES = (
     "universal_nested_response_qd3",
 )
 """The parts of the later FullObs challenge, under the names of its files."""
+
+MAX_AST = 18
+"""Largest gold of the released benchmark, the later challenge apart."""
 
 _EXCHANGES = tuple(str.maketrans(*letters) for letters in (("", ""), ("PQ", "QP"), ("RS", "SR"), ("PQRS", "QPSR")))
 _KEY_FIELDS = ("guard", "outer", "inner", "lift", "neg")
@@ -47,7 +52,7 @@ class Template:
     """A structure that concepts come in; its `variants` are the formulas of that structure, the first its example.
 
     `family` is one of `FAMILIES`, `challenge_slice` one of `CHALLENGE_SLICES` or "", `bands` holds names such as
-    "FullObs hard". `is_lifted` says that x stands under two quantifiers however far in these are moved.
+    "FullObs hard". `is_lifted` says that x stands under two quantifiers in miniscoped form.
     """
 
     template_id: str
@@ -65,7 +70,7 @@ class Template:
 
     @property
     def key(self) -> str:
-        """The example's key in the form of the release."""
+        """The example's key in the form of the release's `gold_subfamily_key`."""
         return self.variants[0].key
 
     @property
@@ -81,7 +86,10 @@ def all_templates() -> tuple[Template, ...]:
     taken: set[str] = set()
     for shape in SHAPES:
         for values in shape.fillings():
-            if canonical_key(parse_formula(shape.text(values), DEFAULT_SIGNATURE)) not in taken:
+            formula = parse_formula(shape.text(values), DEFAULT_SIGNATURE)
+            if not shape.challenge(values) and formula.ast_nodes > MAX_AST:
+                continue
+            if canonical_key(formula) not in taken:
                 template = _template(shape, values)
                 taken.update(canonical_key(variant.formula) for variant in template.variants)
                 templates.append(template)
@@ -115,7 +123,7 @@ def _template(shape: Shape, values: Values) -> Template:
         template_id=template_id,
         family=shape.family(values),
         challenge_slice=shape.challenge(values),
-        bands=shape.bands(values),
+        bands=(*shape.bands(values), *([CHALLENGE_BAND] if shape.challenge(values) else [])),
         is_lifted=count_lift_depth(to_miniscoped(formula)) >= 2,
         quantifier_depth=quantifier_depth(formula),
         variants=tuple(variants.values()),

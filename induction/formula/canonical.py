@@ -18,8 +18,8 @@ from induction.formula.syntax import (
 
 
 def canonical_key(formula: Formula) -> str:
-    """A text equal for formulas that are one up to names of bound variables, the order and repetition of operands,
-    De Morgan, `implies` and `iff` written out, and parts outside the scope of a quantifier that they do not need.
+    """A text equal for formulas that are one up to names of bound variables, the order of operands, De Morgan,
+    `implies` and `iff` written out, and parts inside the scope of a quantifier that they do not need.
 
     Equal keys mean equivalent formulas; equivalent formulas may have different keys.
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from induction.errors import BudgetExhaustedError, EvaluationLimitError
+from induction.errors import BudgetExhaustedError, EvaluationLimitError, FormulaTooLargeError
 from induction.evaluation import bitset, reference
 from induction.formula.canonical import canonical_key
 from induction.formula.syntax import And, Formula, Iff, Not, Signature
@@ -34,7 +34,7 @@ UP_TO = 8
 """Most objects of the worlds that are looked through, unless told otherwise."""
 
 PROOF_LIMIT = 10_000_000
-"""Z3's own count of work for one proof or one size of world: about two seconds."""
+"""Z3's own count of work for one question it is asked: about two seconds."""
 
 _QUICK_LIMIT = PROOF_LIMIT // 50
 _QUICK_SIZE = 4  # sizes up to here are looked through before the long proof is tried
@@ -91,13 +91,19 @@ class Witness:
 class Finding:
     """Whether a formula is true of some object of some finite world: a witness, or how far there is none.
 
-    Without a witness there is none in worlds of up to `none_up_to` objects; `proven` says in no world at all.
+    No world of up to `none_up_to` objects has a witness, as far as was looked; `proven_none` says no world at all.
+    `decided_by` is for people.
     """
 
     witness: Witness | None
-    proven: bool
+    proven_none: bool
     none_up_to: int
     decided_by: str
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether there is a witness, or a proof that there is none."""
+        return self.proven_none or self.witness is not None
 
 
 @dataclass(frozen=True)
@@ -113,7 +119,7 @@ class Comparison:
         """The verdict."""
         if self.finding.witness is not None:
             return Sameness.DIFFERENT
-        return Sameness.EQUIVALENT if self.finding.proven else Sameness.UNDECIDED
+        return Sameness.EQUIVALENT if self.finding.proven_none else Sameness.UNDECIDED
 
 
 @dataclass(frozen=True)
@@ -128,12 +134,18 @@ class RelationReport:
     @property
     def proven(self) -> bool:
         """Whether the relation holds in all worlds, and not only in those of up to `up_to` objects."""
-        return all(finding.proven or finding.witness is not None for finding in self._decisive)
+        return all(finding.is_certain for finding in self._decisive)
 
     @property
     def up_to(self) -> int:
-        """Where it is not proven: it holds in all worlds of up to this many objects."""
-        return min(f.none_up_to for f in self._decisive if f.witness is None and not f.proven)
+        """How many objects worlds may have for the relation to be known to hold in all of them. If it is not proven.
+
+        Raises:
+            ValueError: the relation is proven.
+        """
+        if self.proven:
+            raise ValueError("the relation holds in all worlds")
+        return min(finding.none_up_to for finding in self._decisive if not finding.is_certain)
 
     @property
     def _decisive(self) -> tuple[Finding, ...]:
@@ -144,9 +156,11 @@ class RelationReport:
 class Comparer:
     """Compares formulas over one signature and remembers how each of them evaluates on its filter.
 
-    Formulas have no free variable but x and use predicates of the signature. Worlds are looked through up to `up_to`
-    objects, Z3 works within `resource_limit` on each question it is asked. Without `compare_writing`, formulas that
-    differ in writing only are left to Z3.
+    Formulas have no free variable but x and use predicates of the signature; all methods raise ValueError or KeyError
+    for others. Where nothing else decides, worlds are looked through up to `up_to` objects (the filter may find a
+    larger one); Z3 works within `resource_limit` on each question it is asked. What is remembered is never dropped.
+    For tests, `compare_writing` off leaves formulas that differ in writing only to the rest, `use_filter` off leaves
+    all to Z3.
     """
 
     def __init__(
@@ -156,14 +170,16 @@ class Comparer:
         up_to: int = UP_TO,
         resource_limit: int = PROOF_LIMIT,
         compare_writing: bool = True,
+        use_filter: bool = True,
     ) -> None:
         self.signature = signature
         self.up_to = up_to
         self._compare_writing = compare_writing
+        self._use_filter = use_filter
         self._resource_limit = resource_limit
         self._filter = _Filter(signature)
         self._fingerprints: dict[Formula, Fingerprint | None] = {}
-        self._keys: dict[Formula, str] = {}
+        self._keys: dict[Formula, str | None] = {}
 
     def compare(self, first: Formula, second: Formula, *, smallest: bool = False) -> Comparison:
         """Whether the two are equivalent.
@@ -171,8 +187,8 @@ class Comparer:
         With `smallest`, the world that tells different ones apart has the fewest objects and then the fewest true
         atoms; without, it is just one that does.
         """
-        if self._compare_writing and (first == second or self._key(first) == self._key(second)):
-            return Comparison(first, second, Finding(None, True, self.up_to, "the same but for the writing"))
+        if self._same_writing(first, second):
+            return Comparison(first, second, _SAME_WRITING)
         difference = Not(Iff(first, second))
         mine, theirs = self._evaluate(first, second)
         hits = None if mine is None or theirs is None else mine ^ theirs
@@ -180,6 +196,8 @@ class Comparer:
 
     def find_first_only(self, first: Formula, second: Formula, *, smallest: bool = False) -> Finding:
         """Whether `first` can be true where `second` is not; if that is proven impossible, it implies `second`."""
+        if self._same_writing(first, second):
+            return _SAME_WRITING
         mine, theirs = self._evaluate(first, second)
         hits = None if mine is None or theirs is None else mine & ~theirs
         return self._find(And(first, Not(second)), hits, smallest)
@@ -215,42 +233,54 @@ class Comparer:
         """
         self._evaluate(*formulas)
         result: list[int] = []
-        alike: dict[bytes, list[int]] = {}  # by fingerprint: the numbers of different formulas
+        kept: dict[bytes | None, list[int]] = {None: []}  # by fingerprint; None for formulas that have none
         for number, formula in enumerate(formulas):
             fingerprint = self._fingerprints[formula]
-            group = alike.setdefault(b"" if fingerprint is None else fingerprint.tobytes(), [])
-            for earlier in group:
+            group = None if fingerprint is None else fingerprint.tobytes()
+            rivals = [n for numbers in kept.values() for n in numbers] if group is None else kept.get(group, [])
+            for earlier in [*rivals, *(kept[None] if group is not None else [])]:
                 if self.compare(formulas[earlier], formula).sameness is not Sameness.DIFFERENT:
                     result.append(earlier)
                     break
             else:
-                group.append(number)
+                kept.setdefault(group, []).append(number)
                 result.append(number)
         return result
 
-    def _key(self, formula: Formula) -> str:
-        key = self._keys.get(formula)
-        if key is None:
-            key = self._keys[formula] = canonical_key(formula)
-        return key
+    def _same_writing(self, first: Formula, second: Formula) -> bool:
+        if not self._compare_writing:
+            return False
+        return first == second or (self._key(first) is not None and self._key(first) == self._key(second))
+
+    def _key(self, formula: Formula) -> str | None:
+        """The canonical key; None where it would take too large a text."""
+        if formula not in self._keys:
+            try:
+                self._keys[formula] = canonical_key(formula)
+            except FormulaTooLargeError:
+                self._keys[formula] = None
+        return self._keys[formula]
 
     def _evaluate(self, *formulas: Formula) -> list[Fingerprint | None]:
         """The fingerprint of each; None where a formula is too wide for the filter."""
         new = [f for f in dict.fromkeys(formulas) if f not in self._fingerprints]
         for start in range(0, len(new), _FORMULAS_AT_ONCE):
             chunk = new[start : start + _FORMULAS_AT_ONCE]
-            self._fingerprints.update(zip(chunk, self._filter.evaluate(chunk), strict=True))
+            made = self._filter.evaluate(chunk) if self._use_filter else [None] * len(chunk)
+            self._fingerprints.update(zip(chunk, made, strict=True))
         return [self._fingerprints[formula] for formula in formulas]
 
     def _find(self, formula: Formula, hits: Fingerprint | None, smallest: bool) -> Finding:
         """A witness of `formula`; `hits` marks the points of the filter at which it is true, if that is known."""
         known = None if hits is None else self._filter.witness(hits)
-        if known is not None and (known.is_smallest or not smallest):
-            return Finding(_checked(known, formula), False, known.world.size - 1, "evaluation")
+        if known is not None and (known.has_fewest_atoms or not smallest):
+            none_up_to = min(self._filter.complete_up_to, known.world.size - 1)
+            return Finding(_checked(known, formula), False, none_up_to, "evaluation")
         sizes = _SizeSearch(formula, self.signature, 0 if hits is None else self._filter.complete_up_to, smallest)
         if known is not None:
             witness = sizes.look(known.world.size, self._resource_limit)
-            return Finding(_checked(witness or known, formula), False, sizes.none_up_to, "evaluation")
+            decided_by = "evaluation" if witness is None else "grounding"
+            return Finding(_checked(witness or known, formula), False, sizes.none_up_to, decided_by)
         for up_to, limit in (
             (min(_QUICK_SIZE, self.up_to), min(_QUICK_LIMIT, self._resource_limit)),
             (self.up_to, self._resource_limit),
@@ -263,6 +293,9 @@ class Comparer:
         return Finding(None, False, sizes.none_up_to, f"all worlds of up to {sizes.none_up_to} objects")
 
 
+_SAME_WRITING = Finding(None, True, 0, "the same but for the writing")
+
+
 def _is_refuted(formula: Formula, resource_limit: int) -> bool:
     try:
         return not is_satisfiable(formula, resource_limit)
@@ -273,7 +306,8 @@ def _is_refuted(formula: Formula, resource_limit: int) -> bool:
 def _checked(witness: Witness, formula: Formula) -> Witness:
     """`witness`, once the reference evaluator agrees that `formula` is true there."""
     if not reference.holds(formula, witness.world, witness.element):
-        raise AssertionError(f"not true of object {witness.element} of a world said to be a witness: {formula}")
+        tables = {name: table.tolist() for name, table in witness.world.true.items()}
+        raise AssertionError(f"not true of object {witness.element} of {tables}: {formula}")
     return witness
 
 
@@ -327,9 +361,10 @@ class _SizeSearch:
 class _Filter:
     """Worlds that every formula is evaluated on: all of the smallest sizes, some random larger ones.
 
-    Its points are pairs of a world and an object of it, ordered by objects, then true atoms: a fingerprint is
-    `uint8[points / 8]`, bit i telling whether a formula is true at point i, and the first point at which two
-    differ is in a smallest world with the fewest true atoms, if they differ within `complete_up_to` objects at all.
+    Its points are pairs of a world and an object of it, ordered by objects, then true atoms. A fingerprint is
+    `uint8[points / 8, rounded up]`; point i is bit 7 - i % 8 of byte i // 8, set if the formula is true there, and
+    bits beyond the last point are 0. The first point at which two fingerprints differ is in a smallest world with the
+    fewest true atoms, if the formulas differ within `complete_up_to` objects at all.
     """
 
     def __init__(self, signature: Signature) -> None:
@@ -369,12 +404,11 @@ class _Filter:
         byte = int((hits != 0).argmax())
         if not hits[byte]:
             return None
-        size, _, number, world, element = self._points[8 * byte + int(np.unpackbits(hits[byte : byte + 1]).argmax())]
-        tables = {name: table[world] for name, table in self._batches[number].tables.items()}
+        size, _, number, row, element = self._points[8 * byte + int(np.unpackbits(hits[byte : byte + 1]).argmax())]
+        tables = {name: table[row] for name, table in self._batches[number].tables.items()}
         domain = tuple(f"a{i}" for i in range(size))
-        complete = size <= self.complete_up_to
-        target = np.zeros(size, dtype=np.bool_)
-        return Witness(World(_WORLD_NAME, domain, self._signature, tables, target), element, complete, complete)
+        world = World(_WORLD_NAME, domain, self._signature, tables, np.zeros(size, dtype=np.bool_))
+        return Witness(world, element, size <= self.complete_up_to + 1, size <= self.complete_up_to)
 
 
 def _count_true_atoms(batch: bitset.Batch) -> npt.NDArray[np.int64]:

@@ -1,6 +1,7 @@
 """`equivalent`, `templates` and `mutate` as typed."""
 
 import json
+import signal
 import subprocess
 import time
 
@@ -99,6 +100,8 @@ def test_nothing_is_written_where_there_is_no_world(induction, tmp_path):
         (["templates", "--like", "(P y)"], "line 1"),
         (["mutate", "(P x)", "--kinds", "guard-droped"], "no kind of edit named 'guard-droped'"),
         (["mutate", "(P y)"], "line 1"),
+        (["mutate"], "which formula"),
+        (["mutate", "(P x)", "--kinds", ","], "--kinds: there are"),
         (["mutate", "(P x)", "--edits", "9"], "--edits"),
     ],
 )
@@ -134,9 +137,12 @@ def test_ctrl_c_ends_a_long_proof_at_once(command):
         text=True,
         preexec_fn=heed_interrupts,
     )
-    time.sleep(4)
-    process.send_signal(2)
-    out, err = process.communicate(timeout=20)
+    try:
+        time.sleep(4)  # long enough to be past the imports, far shorter than going to 64 objects takes
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert out == ""
     assert err == "induction: interrupted\n"
@@ -181,4 +187,4 @@ def test_mutate(induction):
     }
     answer = json.loads(induction("mutate", LIFT, "--kinds", "guard-dropped", "--edits", "2", "--json").out)
     assert {len(miss["edits"]) for miss in answer["nearMisses"]} == {1, 2}
-    assert "connective-weakened" in induction("mutate", "-", "--list-kinds").out
+    assert "connective-weakened" in induction("mutate", "--list-kinds").out

@@ -12,6 +12,7 @@ from induction.errors import EvaluationLimitError
 from induction.evaluation import bitset, reference
 from induction.formula import normal_forms, parse_formula
 from induction.formula.canonical import canonical_key
+from induction.formula.metrics import free_variables
 from induction.formula.sampling import sample_formula
 from induction.formula.syntax import (
     DEFAULT_SIGNATURE,
@@ -28,6 +29,7 @@ from induction.formula.syntax import (
     Or,
     Signature,
     fold,
+    to_sexpr,
 )
 from induction.grounding.equivalence import Comparer, Relation, Sameness, _SizeSearch
 from induction.worlds.sampling import sample_world
@@ -36,6 +38,20 @@ PQR = Signature({"P": 1, "Q": 1, "R": 2})
 COMPARERS = {signature: Comparer(signature) for signature in (PQR, DEFAULT_SIGNATURE)}
 BATCHES = [bitset.Batch.every_world(PQR, size) for size in (1, 2, 3)]
 
+
+def wide_formula() -> Formula:
+    """Twenty variables free at a time."""
+    names = [f"y{i}" for i in range(20)]
+    body: Formula = Atom("P", ("x",))
+    for one, other in itertools.pairwise(names):
+        body = And(body, Or(Atom("R", (one, other)), Equal(one, other)))
+    wide: Formula = Iff(body, Atom("R", (names[0], names[-1])))
+    for name in names:
+        wide = Exists(name, wide)
+    return wide
+
+
+WIDE = wide_formula()
 NO_FINITE_MODEL = (
     "(and (and (forall y (not (R y y))) (forall y (forall z (forall w (or (not (and (R y z) (R z w))) (R y w))))))"
     " (and (= x x) (forall y (exists z (R y z)))))"
@@ -72,7 +88,7 @@ def check_against_brute_force(seed: int, count: int) -> dict[str, int]:
         witness = comparison.finding.witness
         if witness is None:
             assert not sizes
-            assert comparison.finding.proven or comparison.finding.none_up_to >= 3
+            assert comparison.finding.proven_none or comparison.finding.none_up_to >= 3
             continue
         assert reference.holds(first, witness.world, witness.element) != reference.holds(
             second, witness.world, witness.element
@@ -173,7 +189,7 @@ def test_equivalent_by_construction_is_proven(name):
 
 @settings(max_examples=150)
 @given(definitions(PQR, max_ast=16), st.sampled_from(sorted(set(REWRITINGS) - {"absorbed"})))
-def test_equal_keys_mean_equivalent_formulas(formula, name):
+def test_rewritings_keep_the_key(formula, name):
     rewritten = REWRITINGS[name](formula)
     if name not in ("prenex",):  # pulling quantifiers in another order cannot always be undone
         assert canonical_key(rewritten) == canonical_key(formula)
@@ -182,10 +198,28 @@ def test_equal_keys_mean_equivalent_formulas(formula, name):
         assert (one == other).all()
 
 
-@given(definitions(PQR, max_ast=9), definitions(PQR, max_ast=9))
-def test_formulas_told_apart_have_different_keys(first, second):
-    if brute_force_sizes(first, second):
-        assert canonical_key(first) != canonical_key(second)
+@given(definitions(PQR, max_ast=12), st.integers(0, 10**6))
+def test_equal_keys_mean_equivalent_formulas(formula, number):
+    """Of a formula and the same with one word exchanged, which often differ in a variable only."""
+    words = to_sexpr(formula).replace("(", "( ").replace(")", " )").split()
+    opposite = {
+        "P": "Q",
+        "and": "or",
+        "exists": "forall",
+        "x": "y",
+        "y": "x",
+        "z": "y",
+        "or": "and",
+        "forall": "exists",
+    }
+    places = [i for i, word in enumerate(words) if word in opposite]
+    if not places:
+        return
+    place = places[number % len(places)]
+    words[place] = opposite[words[place]]
+    other = parse_formula(" ".join(words), PQR, free=None)
+    if free_variables(other) <= {"x"} and brute_force_sizes(formula, other):
+        assert canonical_key(formula) != canonical_key(other)
 
 
 def test_the_twins_of_the_search_notes_are_told_apart():
@@ -278,8 +312,18 @@ def test_relations_agree_with_brute_force(first, second):
     ):
         if any(hit.any() for hit in hits):
             assert finding.witness is not None
-            assert not finding.proven
-    assert COMPARERS[PQR].find_first_only(first, second).proven == report.first_only.proven
+            assert not finding.proven_none
+        else:
+            assert finding.witness is None or finding.witness.world.size > 3
+    parts = (report.first_only, report.second_only, report.both)
+    first_only, second_only, both = (finding.witness is not None for finding in parts)
+    expected = {
+        (False, False): Relation.IDENTICAL,
+        (False, True): Relation.NARROWER,
+        (True, False): Relation.WIDER,
+        (True, True): Relation.OVERLAPPING if both else Relation.DISJOINT,
+    }
+    assert report.relation is expected[first_only, second_only]
 
 
 def test_the_relation_holds_up_to_a_size_where_it_is_not_proven():
@@ -298,18 +342,57 @@ def test_first_alike_groups_what_means_the_same():
 
 def test_formulas_too_wide_for_the_filter_are_still_compared():
     """Ten variables free at a time exceed the tables of the filter, not what can be proven."""
-    names = [f"y{i}" for i in range(20)]
-    body: Formula = Atom("P", ("x",))
-    for one, other in itertools.pairwise(names):
-        body = And(body, Or(Atom("R", (one, other)), Equal(one, other)))
-    wide = Iff(body, Atom("R", (names[0], names[-1])))
-    for name in names:
-        wide = Exists(name, wide)
     with pytest.raises(EvaluationLimitError):
-        bitset.extension_tables([wide], BATCHES[2])
+        bitset.extension_tables([WIDE], BATCHES[2])
     comparer = Comparer(PQR, up_to=1, resource_limit=100_000)
-    assert comparer.compare(wide, Not(Not(wide))).sameness is Sameness.EQUIVALENT
-    assert comparer.compare(Implies(wide, wide), Equal("x", "x")).sameness is Sameness.EQUIVALENT
+    assert comparer.compare(WIDE, Not(Not(WIDE))).sameness is Sameness.EQUIVALENT
+    assert comparer.compare(Implies(WIDE, WIDE), Equal("x", "x")).sameness is Sameness.EQUIVALENT
+
+
+@pytest.mark.parametrize("switched_off", ["compare_writing", "use_filter"])
+def test_each_step_can_be_left_to_the_others(switched_off):
+    rng = np.random.default_rng(11)
+    plain = Comparer(PQR, **{switched_off: False})
+    for _ in range(40):
+        first, second = sample_pair(rng, 14)
+        if rng.random() < 0.3:
+            second = commuted(first)
+        mine, theirs = (comparer.compare(first, second, smallest=True) for comparer in (COMPARERS[PQR], plain))
+        assert mine.sameness is theirs.sameness
+        if mine.finding.witness is not None:
+            assert mine.finding.witness.world.size == theirs.finding.witness.world.size
+        one, other = (comparer.relate(first, second) for comparer in (COMPARERS[PQR], plain))
+        assert one.relation is other.relation
+
+
+def test_wide_formulas_are_grouped_with_narrow_ones():
+    true = Equal("x", "x")
+    comparer = Comparer(PQR, up_to=1, resource_limit=100_000)
+    assert comparer.first_alike([true, Implies(WIDE, WIDE)]) == [0, 0]
+    assert comparer.first_alike([Implies(WIDE, WIDE), true]) == [0, 0]
+
+
+def test_what_is_too_large_to_be_normalised_is_still_compared():
+    formula: Formula = Atom("P", ("x",))
+    for _ in range(40):
+        formula = Iff(formula, Atom("Q", ("x",)))
+    assert COMPARERS[PQR].compare(formula, Atom("P", ("x",))).sameness is Sameness.EQUIVALENT
+    assert COMPARERS[PQR].compare(formula, Atom("Q", ("x",))).sameness is Sameness.DIFFERENT
+
+
+def test_bounds_that_come_with_a_world_are_true():
+    """At least five objects: the filter may find a world of five without having looked at all of four."""
+    five: Formula = Equal("x", "x")
+    names = ["x", "y", "z", "w", "v"]
+    for one, other in itertools.combinations(names, 2):
+        five = And(five, Not(Equal(one, other)))
+    for name in names[1:]:
+        five = Exists(name, five)
+    finding = COMPARERS[PQR].compare(five, Not(Equal("x", "x"))).finding
+    assert finding.none_up_to < finding.witness.world.size
+    smallest = COMPARERS[PQR].compare(five, Not(Equal("x", "x")), smallest=True).finding
+    assert (smallest.witness.world.size, smallest.none_up_to) == (5, 4)
+    assert smallest.witness.is_smallest
 
 
 def test_a_batch_of_every_world_is_all_of_them_once():
