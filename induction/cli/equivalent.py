@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from induction.errors import UsageError, printable
+from induction.errors import FormulaSyntaxError, UsageError, printable
 
 if TYPE_CHECKING:
     from induction.formula.syntax import Formula, Signature
@@ -49,19 +49,18 @@ def command(
       induction equivalent '(P x)' '(or (P x) (Q x))' --relation
     """
     from induction.cli import inputs, output
-    from induction.formula.parsing import parse_formula
     from induction.grounding.equivalence import Comparer, Sameness
 
     inputs.require_one_standard_input(first, second)
     predicates = inputs.parse_signature(signature)
-    formulas = [_parsed(parse_formula(inputs.formula_text(text), predicates, free=None)) for text in (first, second)]
+    formulas = [_parsed(name, inputs.formula_text(text), predicates) for name, text in (("F", first), ("G", second))]
     _require_writable(out)
     comparer = Comparer(_used(predicates, formulas), up_to=up_to)
     if relation:
-        return _print_relation(comparer, formulas, out, as_json)
+        return _print_relation(comparer, formulas, predicates, out, as_json)
     comparison = comparer.compare(*formulas, smallest=True)
     finding = comparison.finding
-    written = _write(out, formulas, finding.witness)
+    written = _write(out, formulas, predicates, {} if finding.witness is None else {"separating": finding.witness})
     if as_json:
         output.print_json(
             {
@@ -79,23 +78,28 @@ def command(
                 verdict = f"DIFFERENT: {_told_apart(finding)}"
             case Sameness.UNDECIDED:
                 verdict = f"NOT PROVEN: equal on {finding.decided_by}, and no proof was found"
+                if finding.none_up_to < up_to:
+                    verdict += f" (the work allowed ended before {up_to} objects)"
         _print_heading(formulas, verdict)
         _print_witness(formulas, finding, "told apart at")
-        _print_written(written)
+        _print_written(written, out)
     return {Sameness.EQUIVALENT: 0, Sameness.DIFFERENT: 1, Sameness.UNDECIDED: 3}[comparison.sameness]
 
 
 _PARTS = {"first_only": "F but not G", "second_only": "G but not F", "both": "both F and G"}
+_WORLD_NAMES = {"first_only": "F_not_G", "second_only": "G_not_F", "both": "F_and_G"}
 
 
-def _print_relation(comparer: "Comparer", formulas: "list[Formula]", out: str | None, as_json: bool) -> int:
+def _print_relation(
+    comparer: "Comparer", formulas: "list[Formula]", signature: "Signature", out: str | None, as_json: bool
+) -> int:
     from induction.cli import output
     from induction.grounding.equivalence import Relation
 
     report = comparer.relate(*formulas, smallest=True)
     findings = {part: getattr(report, part) for part in _PARTS}
-    apart = next((findings[part].witness for part in ("first_only", "second_only") if findings[part].witness), None)
-    written = _write(out, formulas, apart)
+    worlds = {_WORLD_NAMES[part]: finding.witness for part, finding in findings.items() if finding.witness is not None}
+    written = _write(out, formulas, signature, worlds)
     if as_json:
         output.print_json(
             {
@@ -117,23 +121,31 @@ def _print_relation(comparer: "Comparer", formulas: "list[Formula]", out: str | 
             Relation.OVERLAPPING: "OVERLAPPING: neither implies the other",
             Relation.DISJOINT: "DISJOINT: no object has both",
         }[report.relation]
-        certainty = "proven" if report.proven else f"in worlds of up to {report.up_to} objects, not proven beyond"
-        _print_heading(formulas, f"{words} ({certainty})", "relation")
+        if report.proven:
+            heading = f"{words} (proven)"
+        else:
+            heading = f"NOT PROVEN beyond {report.up_to} objects; up to there {words}"
+        _print_heading(formulas, heading, "relation")
         for part, finding in findings.items():
             _print_witness(formulas, finding, f"{_PARTS[part]} at")
-        _print_written(written)
+        _print_written(written, out)
     if report.relation is not Relation.IDENTICAL:
         return 1
     return 0 if report.proven else 3
 
 
-def _parsed(formula: "Formula") -> "Formula":
+def _parsed(name: str, text: str, signature: "Signature") -> "Formula":
     from induction.formula.metrics import free_variables
-    from induction.formula.syntax import FREE_VARIABLE, to_sexpr
+    from induction.formula.parsing import parse_formula
+    from induction.formula.syntax import FREE_VARIABLE
 
+    try:
+        formula = parse_formula(text, signature, free=None)
+    except FormulaSyntaxError as error:
+        raise UsageError(f"{name}, {error}") from None
     stray = free_variables(formula) - {FREE_VARIABLE}
     if stray:
-        raise UsageError(f"{printable(to_sexpr(formula))}: variable {min(stray)} is free; only {FREE_VARIABLE} may be")
+        raise UsageError(f"{name}: variable {min(stray)} is free; only {FREE_VARIABLE} may be")
     return formula
 
 
@@ -157,29 +169,34 @@ def _require_writable(out: str | None) -> None:
         )
 
 
-def _write(out: str | None, formulas: "list[Formula]", witness: "Witness | None") -> str | None:
-    """Write the world of `witness`, labelled by the first formula, if there is one and a place for it."""
-    from induction.cli import output
+def _write(
+    out: str | None, formulas: "list[Formula]", signature: "Signature", witnesses: "dict[str, Witness]"
+) -> str | None:
+    """Write the worlds, labelled by the first formula, if there are any and a place for them."""
     from induction.drawing.worlds import FORMATS, Panel, draw
     from induction.formula.metrics import free_variables
     from induction.formula.printing import to_unicode
     from induction.worlds.formats import file_suffix, write_instances, write_whole
     from induction.worlds.instance import Instance, Regime
+    from induction.worlds.world import World
 
-    if out is None:
+    if out is None or not witnesses:
         return None
-    if witness is None:
-        output.note(f"{printable(out, 200)} is not written: there is no world to show")
-        return None
-    world, extensions = _labelled(witness.world, formulas)
     form = file_suffix(out).removeprefix(".")
+    labelled = {name: _labelled(witness.world, formulas) for name, witness in witnesses.items()}
     if form in FORMATS:
-        heading = f"T is {to_unicode(formulas[0])}; the formula is {to_unicode(formulas[1])}"
-        write_whole(out, draw([Panel(world, world.name, extensions[1])], heading, form))
+        heading = f"T is F: {to_unicode(formulas[0])}; the formula is G: {to_unicode(formulas[1])}"
+        panels = [
+            Panel(world, f"{name}, x = {world.domain[witnesses[name].element]}", extensions[1])
+            for name, (world, extensions) in labelled.items()
+        ]
+        write_whole(out, draw(panels, heading, form))
     else:
+        # All predicates there are, so that other formulas can be checked against the file too.
+        worlds = [World(name, w.domain, signature, w.true, w.target) for name, (w, _) in labelled.items()]
         gold = formulas[0] if free_variables(formulas[0]) else None
-        instance = Instance("apart", Regime.FULL_OBS, world.signature, (world,), (world.name,), gold=gold)
-        write_instances(out, [instance])
+        names = tuple(world.name for world in worlds)
+        write_instances(out, [Instance("apart", Regime.FULL_OBS, signature, tuple(worlds), names, gold=gold)])
     return out
 
 
@@ -219,9 +236,13 @@ def _print_witness(formulas: "list[Formula]", finding: "Finding", words: str) ->
     world_tables.print_world(world, marks)
 
 
-def _print_written(written: str | None) -> None:
+def _print_written(written: str | None, out: str | None) -> None:
+    from induction.cli import output
+
     if written is not None:
         print(f"\nwrote {printable(written, 200)}")
+    elif out is not None:
+        output.note(f"{printable(out, 200)} is not written: there is no world to show")
 
 
 def _formulas_as_json(formulas: "list[Formula]") -> dict[str, Any]:
@@ -246,8 +267,8 @@ def _finding_as_json(finding: "Finding", formulas: "list[Formula]") -> dict[str,
             "domain": list(world.domain),
             "true": {name: atom_names(world, table) for name, table in world.true.items()},
             "object": world.domain[witness.element],
-            "first": list(world.elements(extensions[0])),
-            "second": list(world.elements(extensions[1])),
+            "firstHolds": list(world.elements(extensions[0])),
+            "secondHolds": list(world.elements(extensions[1])),
             "fewestObjects": witness.is_smallest,
             "fewestAtoms": witness.has_fewest_atoms,
         }

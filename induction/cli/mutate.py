@@ -28,7 +28,10 @@ def command(
     """List the near misses of a formula: what comes of one small edit (or --edits), each named by its edits.
 
     No two of them are equivalent, nor is one to the formula itself: where several edits lead to the same, the kinds
-    of the others stand behind "also". Formulas in which x no longer occurs are left out.
+    of the others stand behind "also". Formulas in which x no longer occurs, and those true of everything or of
+    nothing, are left out. A guard is a part that stands beside a quantified part or restricts the quantifier itself
+    (the antecedent of a "for all", the edge of an "exists"); other parts are conditions. Edits are made with every
+    quantifier moved in as far as it goes, and shown so.
 
     \b
     Examples:

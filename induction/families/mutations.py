@@ -55,6 +55,8 @@ KINDS = {
 }
 """The kinds of edit. Of several edits of one formula that lead to the same, the first kind here gives the name."""
 
+_ALWAYS = Equal(FREE_VARIABLE, FREE_VARIABLE)
+
 MAX_NODES = 200
 """Largest formula, in AST nodes of its negation normal form, that near misses are made of."""
 
@@ -72,7 +74,8 @@ class Edit:
 
 @dataclass(frozen=True)
 class NearMiss:
-    """An edited formula, equivalent neither to the original nor to any near miss before it.
+    """An edited formula, true of something and false of something, equivalent neither to the original nor to any
+    near miss before it.
 
     `also` names the other kinds of last edit by which as many edits lead to an equivalent formula.
     """
@@ -87,7 +90,8 @@ def near_misses(
 ) -> list[NearMiss]:
     """The results of one to `edits` edits of these kinds, fewest edits first.
 
-    All leave x free; no two are equivalent, nor is one to `formula`, as far as `comparer` tells formulas apart.
+    All leave x free; no two are equivalent, nor is one to `formula` or true of everything or of nothing, as far as
+    `comparer` tells formulas apart.
 
     Raises:
         UnknownNameError: a kind that is none.
@@ -105,7 +109,7 @@ def near_misses(
     found: list[NearMiss] = []
     level = [NearMiss(_plain(formula, comparer.signature), ())]
     seen = {canonical_key(formula)}
-    compared: list[Formula] = [formula]
+    compared: list[Formula] = [formula, _ALWAYS, Not(_ALWAYS)]
     for _ in range(edits):
         candidates: dict[str, NearMiss] = {}
         for source_miss in level:
@@ -285,7 +289,6 @@ def _dropped_kind(part: Formula, place: _Place) -> str:
 
 def _quantifier_edits(node: Quantified, place: _Place) -> Iterator[tuple[Edit, Formula]]:
     variable = node.variable
-    what = to_sexpr(node)
     if len(place.variables) == 1 and count_lift_depth(node) >= 2:
         yield Edit("lift-replaced", f"{variable} -> {FREE_VARIABLE}"), _substituted(node.body, variable, FREE_VARIABLE)
     parts = flatten(_CHAIN_OF[type(node)], node.body)
@@ -295,8 +298,8 @@ def _quantifier_edits(node: Quantified, place: _Place) -> Iterator[tuple[Edit, F
             rest = [part for part in parts if not any(part is one for one in chosen)]
             if rest:
                 body = conjunction_of([*(to_nnf(Not(part)) for part in chosen), disjunction_of(rest)])
-                yield Edit("quantifier-collapsed", what), Exists(variable, body)
-        yield Edit("quantifier-flipped", what), Exists(variable, node.body)
+                yield _change("quantifier-collapsed", node, Exists(variable, body))
+        yield _change("quantifier-flipped", node, Exists(variable, node.body))
     else:
         literals = [part for part in parts if isinstance(part, Atom | Not)]
         edges = [part for part in literals if isinstance(part, Atom) and len(part.arguments) == 2]
@@ -304,8 +307,8 @@ def _quantifier_edits(node: Quantified, place: _Place) -> Iterator[tuple[Edit, F
             rest = [part for part in parts if not any(part is one for one in chosen)]
             if rest:
                 body = disjunction_of([*(to_nnf(Not(part)) for part in chosen), conjunction_of(rest)])
-                yield Edit("quantifier-strengthened", what), ForAll(variable, body)
-        yield Edit("quantifier-flipped", what), ForAll(variable, node.body)
+                yield _change("quantifier-strengthened", node, ForAll(variable, body))
+        yield _change("quantifier-flipped", node, ForAll(variable, node.body))
 
 
 def _choices(parts: Sequence[Formula]) -> Iterator[Sequence[Formula]]:
@@ -330,12 +333,13 @@ def _additions(node: Quantified, place: _Place, signature: Signature) -> Iterato
         if isinstance(node, Exists):
             yield edit, Exists(variable, And(literal, node.body))
             continue
+        edit = Edit(kind, f"{to_sexpr(literal)} to the antecedent")
         yield edit, ForAll(variable, Or(to_nnf(Not(literal)), node.body))
         if is_innermost:
             for i, part in enumerate(parts):
                 if not isinstance(part, Not):
                     changed = disjunction_of([*parts[:i], And(part, literal), *parts[i + 1 :]])
-                    yield edit, ForAll(variable, changed)
+                    yield Edit(kind, f"{to_sexpr(literal)} to {to_sexpr(part)}"), ForAll(variable, changed)
 
 
 def _unary_literals(signature: Signature, variable: Variable) -> Iterator[Formula]:

@@ -10,6 +10,7 @@ from induction.formula.metrics import count_lift_depth, quantifier_depth
 from induction.formula.normal_forms import to_miniscoped
 from induction.formula.parsing import parse_formula
 from induction.formula.syntax import DEFAULT_SIGNATURE, Formula
+from induction.grounding.equivalence import Comparer
 
 FAMILIES = ("A", "B", "C", "D", "F", "G", "H", "OTHER")
 """The letters of the benchmark."""
@@ -99,6 +100,13 @@ def all_templates() -> tuple[Template, ...]:
 def find_variant(formula: Formula) -> tuple[Template, Variant] | None:
     """The template that `formula` is an instance of and the variant it is, up to how it is written; None without."""
     return _variants_by_key().get(canonical_key(formula))
+
+
+def find_equivalent_variant(formula: Formula, comparer: Comparer) -> tuple[Template, Variant] | None:
+    """As `find_variant`, for formulas written in any way: compared by meaning, which takes about a second."""
+    pairs = [(template, variant) for template in all_templates() for variant in template.variants]
+    number = comparer.first_alike([*(variant.formula for _, variant in pairs), formula])[-1]
+    return pairs[number] if number < len(pairs) else None
 
 
 @functools.cache

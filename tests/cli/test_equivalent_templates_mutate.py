@@ -31,7 +31,11 @@ ENDLESS = (
         (["(P x)", "(Q x)", "--relation"], 1, "OVERLAPPING"),
         (["(P x)", "(not (P x))", "--relation"], 1, "DISJOINT: no object has both (proven)"),
         (["(P x)", "(not (not (P x)))", "--relation"], 0, "IDENTICAL"),
-        ([ENDLESS, "(not (= x x))", "--relation", "--up-to", "5"], 3, "up to 5 objects, not proven beyond"),
+        (
+            [ENDLESS, "(not (= x x))", "--relation", "--up-to", "5"],
+            3,
+            "NOT PROVEN beyond 5 objects; up to there IDENTICAL",
+        ),
         (["(forall y (P y))", "(not (exists z (not (P z))))"], 0, "EQUIVALENT"),
         (["(knows x x)", "(exists y (knows x y))", "--signature", "knows/2"], 1, "DIFFERENT"),
         (["(= x x)", "(exists y (not (= x y)))"], 1, "world of 1 object"),
@@ -52,7 +56,7 @@ def test_json_holds_the_world(induction):
     assert world["fewestObjects"]
     assert world["fewestAtoms"]
     assert len(world["domain"]) == 2
-    assert set(world["first"]) != set(world["second"])
+    assert set(world["firstHolds"]) != set(world["secondHolds"])
     relation = json.loads(induction("equivalent", LIFT, TURNED, "--relation", "--json").out)
     assert relation["relation"] == "overlapping"
     assert relation["proven"]
@@ -88,7 +92,8 @@ def test_nothing_is_written_where_there_is_no_world(induction, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["equivalent", "(P x", "(P x)"], "line 1"),
+        (["equivalent", "(P x)", "(P x"], "G, line 1"),
+        (["templates", "--like", "(P x)", "--band", "hard"], "leave --family and --band away"),
         (["equivalent", "(P y)", "(P x)"], "variable y is free; only x may be"),
         (["equivalent", "-", "-"], "only one input can be standard input"),
         (["equivalent", "(P x)", "(P x)", "--up-to", "0"], "--up-to"),
@@ -158,6 +163,27 @@ def test_templates_of_a_family_and_band(induction):
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("band", ["FullObs hard", "fullobs HARD"])
+def test_names_are_taken_in_any_case_and_by_commas(induction, band):
+    ran = induction("templates", "--family", "a,B", "--band", band)
+    assert ran.code == 0
+    assert "\n  family A;" in ran.out
+    assert "\n  family B;" in ran.out
+    assert induction("templates", "--band", "extreme_logic").out == induction("templates", "--band", "extreme").out
+    assert induction("templates", "--band", "EC").code == 0
+
+
+def test_all_worlds_of_a_relation_are_written(induction, tmp_path):
+    file = tmp_path / "three.yaml"
+    assert induction("equivalent", LIFT, TURNED, "--relation", "-o", str(file)).code == 1
+    (instance,) = read_instances(file)
+    assert [world.name for world in instance.worlds] == ["F_not_G", "G_not_F", "F_and_G"]
+    assert induction("check", "(exists y (and (S x y) (Q y)))", str(file)).code == 1
+    picture = tmp_path / "three.svg"
+    assert induction("equivalent", LIFT, TURNED, "--relation", "-o", str(picture)).code == 1
+    assert "F_not_G, x = " in picture.read_text()
+
+
 def test_templates_as_json(induction):
     answer = json.loads(induction("templates", "--json").out)
     assert [entry["id"] for entry in answer["templates"]] == [t.template_id for t in all_templates()]
@@ -171,7 +197,11 @@ def test_the_template_of_a_formula(induction):
     assert "guarded-lift:P,Ryz,Rxz" in ran.out
     assert "B|guard=Q|outer=Ryz|inner=none|lift=R_xz|neg=none|RS=0" in ran.out
     ran = induction("templates", "--like", "(P x)")
-    assert (ran.code, ran.out) == (1, "an instance of no template\n")
+    assert (ran.code, ran.out) == (1, "equivalent to an instance of no template\n")
+    absorbed = "(exists y (and (P y) (forall z (or (not (R y z)) (and (R y z) (R x z))))))"
+    ran = induction("templates", "--like", absorbed)
+    assert ran.code == 0
+    assert ran.out.startswith("written otherwise, but equivalent to:\n\nguarded-lift:P,Ryz,Rxz")
     assert json.loads(induction("templates", "--like", "(P x)", "--json").out)["template"] is None
 
 
@@ -185,6 +215,6 @@ def test_mutate(induction):
         "guard-dropped",
         "guard-negated",
     }
-    answer = json.loads(induction("mutate", LIFT, "--kinds", "guard-dropped", "--edits", "2", "--json").out)
+    answer = json.loads(induction("mutate", LIFT, "--kinds", "guard-dropped,direction-swapped", "--edits", "2", "--json").out)
     assert {len(miss["edits"]) for miss in answer["nearMisses"]} == {1, 2}
     assert "connective-weakened" in induction("mutate", "--list-kinds").out
