@@ -17,7 +17,7 @@ from induction.errors import BudgetExhaustedError, FormulaSyntaxError, Induction
 app = typer.Typer(
     name="induction",
     help="First-order definitions of a concept over small finite relational worlds: check, inspect, find.",
-    epilog="Exit codes: 0 yes/valid/done, 1 no/invalid, 2 input at fault, 3 undecided within the budget, 130 interrupted.",
+    epilog="Exit codes: 0 yes/valid/done, 1 no/invalid, 2 input at fault, 3 undecided in the budget, 130 interrupted.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,

@@ -100,12 +100,7 @@ def near_misses(
     for kind in kinds:
         if kind not in KINDS:
             raise UnknownNameError(f"there is no kind of edit named '{printable(kind)}'; there are {', '.join(KINDS)}")
-    source = to_nnf(formula)
-    if source.ast_nodes > MAX_NODES:
-        raise FormulaTooLargeError(
-            f"near misses are made of formulas of up to {MAX_NODES} AST nodes in negation normal form, "
-            f"not of {source.ast_nodes:,}"
-        )
+    formula = _bounded(formula)
     found: list[NearMiss] = []
     level = [NearMiss(_plain(formula, comparer.signature), ())]
     seen = {canonical_key(formula)}
@@ -128,6 +123,26 @@ def near_misses(
         compared += [miss.formula for miss in level]
         found += level
     return found
+
+
+def edited_once(formula: Formula, signature: Signature) -> list[Formula]:
+    """What one edit of any kind can make of `formula`, x still free: not compared, so some may be equivalent.
+
+    Raises:
+        FormulaTooLargeError: a formula of more than `MAX_NODES`.
+    """
+    source = NearMiss(_plain(_bounded(formula), signature), ())
+    return list(dict.fromkeys(miss.formula for miss in _edited_once(source, signature, tuple(KINDS))))
+
+
+def _bounded(formula: Formula) -> Formula:
+    """`formula`, if it is small enough to be edited."""
+    size = to_nnf(formula).ast_nodes
+    if size > MAX_NODES:
+        raise FormulaTooLargeError(
+            f"near misses are made of formulas of up to {MAX_NODES} AST nodes in negation normal form, not of {size:,}"
+        )
+    return formula
 
 
 def _edited_once(source: NearMiss, signature: Signature, kinds: Collection[str]) -> list[NearMiss]:

@@ -166,7 +166,8 @@ def _says_something(values: Values) -> bool:
 
 
 def _both_ways(values: Values) -> bool:
-    return values["lift"][1] == "x" and values["back"][1] == "z"
+    """Whether an object is asked to stand in one relation from x and in the other one to x."""
+    return values["lift"][1] == "x" and values["back"][1] == "z" and _cross(values, "lift", "back")
 
 
 def _returns(first: str, second: str) -> bool:

@@ -24,7 +24,7 @@ def canonical_key(formula: Formula) -> str:
     Equal keys mean equivalent formulas; equivalent formulas may have different keys.
 
     Raises:
-        FormulaTooLargeError: the negation normal form has more than `MAX_TREE_NODES` AST nodes.
+        FormulaTooLargeError: the negation normal form has more than `MAX_MINISCOPED_NODES` AST nodes.
     """
     return run_walk(_key(to_miniscoped(formula), {}, 0))
 

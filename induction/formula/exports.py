@@ -49,6 +49,8 @@ _SMTLIB_TAKEN = frozenset(
         "Bool",
         "Object",
         "phi",
+        "the_object",
+        "choice",
         "BINARY",
         "DECIMAL",
         "HEXADECIMAL",

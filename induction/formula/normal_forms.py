@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from induction.errors import FormulaTooLargeError
 from induction.formula.metrics import free_variables
 from induction.formula.syntax import (
     And,
@@ -23,6 +24,9 @@ from induction.formula.syntax import (
     require_tree_size,
     subformulas,
 )
+
+MAX_MINISCOPED_NODES = 10_000
+"""Largest negation normal form whose quantifiers are moved inward: a part may be copied once a quantifier around it."""
 
 _LETTERS = "yzwvutsrqponmlkjihgfedcba"
 
@@ -69,10 +73,14 @@ def to_miniscoped(formula: Formula) -> Formula:
     empty, which is what makes both sound. No larger than the negation normal form.
 
     Raises:
-        FormulaTooLargeError: the negation normal form has more than `MAX_TREE_NODES` AST nodes.
+        FormulaTooLargeError: the negation normal form has more than `MAX_MINISCOPED_NODES` AST nodes.
     """
     source = to_nnf(formula)
-    require_tree_size(source, "moving quantifiers inward")
+    if source.ast_nodes > MAX_MINISCOPED_NODES:
+        raise FormulaTooLargeError(
+            f"quantifiers are moved inward in negation normal forms of up to {MAX_MINISCOPED_NODES:,} AST nodes, "
+            f"not of {source.ast_nodes:,}"
+        )
     results: dict[int, Formula] = {}
     free: dict[int, frozenset[Variable]] = {}  # of nodes that `held` keeps, so that no id is used again
     held: list[Formula] = []

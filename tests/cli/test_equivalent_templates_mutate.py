@@ -215,6 +215,8 @@ def test_mutate(induction):
         "guard-dropped",
         "guard-negated",
     }
-    answer = json.loads(induction("mutate", LIFT, "--kinds", "guard-dropped,direction-swapped", "--edits", "2", "--json").out)
+    answer = json.loads(
+        induction("mutate", LIFT, "--kinds", "guard-dropped,direction-swapped", "--edits", "2", "--json").out
+    )
     assert {len(miss["edits"]) for miss in answer["nearMisses"]} == {1, 2}
     assert "connective-weakened" in induction("mutate", "--list-kinds").out
