@@ -22,7 +22,7 @@ def command(
       induction info suite.yaml.gz
       induction info suite.yaml.gz --id simple_001
     """
-    from induction.cli import inputs, output
+    from induction.cli import inputs, output, provenance
 
     instances, faults, _ = inputs.load_instances(file, [instance_id] if instance_id else None)
     if instance_id and instances:
@@ -35,6 +35,7 @@ def command(
                 "instances": len(instances),
                 "faults": [str(fault) for fault in faults],
                 "groups": groups,
+                "provenance": provenance.facts(instances),
                 "ids": [instance.instance_id for instance in instances],
             }
         )
@@ -90,7 +91,7 @@ def _unknown_share(worlds: Sequence["World"]) -> float:
 
 
 def _print_file(file: str, instances: Sequence["Instance"]) -> None:
-    from induction.cli import output
+    from induction.cli import output, provenance
     from induction.errors import printable
 
     print(f"{printable(file, 200)}: {output.plural(len(instances), 'instance')}\n")
@@ -116,6 +117,7 @@ def _print_file(file: str, instances: Sequence["Instance"]) -> None:
     output.print_table(headings, rows, numeric=headings[2:], unbroken=headings[:2])
     print("\nn: instances; density: mean over unary/binary predicates; T: objects labelled;")
     print("unknown: share of the atoms of the predicates that have unknown ones")
+    provenance.print_facts(instances)
 
 
 def _world_facts(world: "World", side: str) -> dict[str, Any]:
@@ -142,13 +144,15 @@ def _print_instance_json(instance: "Instance") -> None:
             "signature": dict(instance.signature.items()),
             "gold": None if instance.gold is None else to_sexpr(instance.gold),
             "goldAst": instance.gold_ast,
+            "sizeReference": instance.size_reference,
             "worlds": [_world_facts(world, sides[world.name]) for world in instance.worlds],
+            "provenance": dict(instance.description_extra),
         }
     )
 
 
 def _print_instance(instance: "Instance") -> None:
-    from induction.cli import output
+    from induction.cli import output, provenance
     from induction.formula.metrics import quantifier_depth
     from induction.formula.printing import to_unicode
     from induction.formula.syntax import to_sexpr
@@ -163,13 +167,15 @@ def _print_instance(instance: "Instance") -> None:
             ("regime", f"{instance.regime.value}, band {instance.band_label}"),
             ("predicates", instance.signature),
             ("gold", gold),
+            *provenance.fields_of(instance),
         )
     )
     print()
     sides = instance.sides()
     names = list(instance.signature)
     shown = names if sum(map(len, names)) + 7 * len(names) <= 42 else []  # what fits beside the rest
-    headings = ("world", "side", "objects", "T", *shown, "unknown")
+    kills = provenance.kills_of(instance)
+    headings = ("world", "side", "objects", "T", *shown, "unknown", *(["kills"] if kills else []))
     rows = [
         (
             world.name,
@@ -178,8 +184,11 @@ def _print_instance(instance: "Instance") -> None:
             int(world.target.sum()),
             *(f"{world.density(name):.2f}" for name in shown),
             world.count_unknown() or "-",
+            *([kills.get(world.name, "-")] if kills else []),
         )
         for world in instance.worlds
     ]
     output.print_table(headings, rows, numeric=headings[2:])
+    if kills:
+        print("\nkills: rivals that fitted every world before and not this one", end="")
     print(f"\nT: objects labelled{'; under a predicate the share of its known atoms that hold' if shown else ''}")

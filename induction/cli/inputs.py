@@ -123,6 +123,19 @@ def load_instances(
     return instances, faults, records.ids()
 
 
+def journal_key(command: str, instances: "Sequence[Instance]", **options: Any) -> dict[str, Any]:
+    """What must be the same for the rows of an earlier run to count for this one."""
+    import hashlib
+    import json
+
+    from induction import __version__
+    from induction.worlds.records import record_from_instance
+
+    content = json.dumps([record_from_instance(instance) for instance in instances], sort_keys=True)
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    return {"command": command, "version": __version__, **options, "instances": digest}
+
+
 def report_faults(faults: Sequence[InductionError]) -> None:
     """Each fault as a line on standard error, the first few of very many."""
     for fault in faults[:_MOST_FAULTS_SHOWN]:

@@ -11,7 +11,20 @@ from typing import Annotated
 import typer
 
 from induction import __version__
-from induction.cli import INTERRUPTED, check, equivalent, formula, info, mutate, searches, show, solve, templates
+from induction.cli import (
+    INTERRUPTED,
+    check,
+    equivalent,
+    formula,
+    generate,
+    holdout,
+    info,
+    mutate,
+    searches,
+    show,
+    solve,
+    templates,
+)
 from induction.errors import BudgetExhaustedError, FormulaSyntaxError, InductionError, printable
 
 app = typer.Typer(
@@ -29,6 +42,8 @@ app.command("info")(info.command)
 app.command("show")(show.command)
 app.command("formula")(formula.command)
 app.command("equivalent")(equivalent.command)
+app.command("generate")(generate.command)
+app.command("holdout")(holdout.command)
 app.command("templates")(templates.command)
 app.command("mutate")(mutate.command)
 app.command("solve")(solve.command)

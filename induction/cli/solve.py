@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -70,7 +71,12 @@ def command(
     instances, faults, _ = inputs.load_instances(file, instance_id)
     by_id = {instance.instance_id: instance for instance in instances}
     rows: dict[str, dict[str, Any]] = {}
-    journal = RowJournal(out, _key(search, options, seconds, memory_bytes, instances)) if out is not None else None
+    journal = None
+    if out is not None:
+        key = inputs.journal_key(
+            "solve", instances, search=search, options=asdict(options), budget_s=seconds, memory_bytes=memory_bytes
+        )
+        journal = RowJournal(out, key)
     if journal is not None:
         rows = journal.rows
         if rows:
@@ -120,30 +126,6 @@ def _amount(text: str, units: Mapping[str, float], option: str) -> float:
         known = ", ".join(f"10{unit}" for unit in units if unit)
         raise UsageError(f"{option}: '{printable(text)}' is no amount such as {known}")
     return float(match[1]) * units[match[2]]
-
-
-def _key(
-    search: str, options: "SearchOptions", seconds: float, memory_bytes: int, instances: "Sequence[Instance]"
-) -> dict[str, Any]:
-    """What must be the same for rows of an earlier run to count for this one."""
-    import dataclasses
-    import hashlib
-    import json
-
-    from induction import __version__
-    from induction.worlds.records import record_from_instance
-
-    content = json.dumps([record_from_instance(instance) for instance in instances], sort_keys=True)
-
-    return {
-        "command": "solve",
-        "version": __version__,
-        "search": search,
-        "options": dataclasses.asdict(options),
-        "budget_s": seconds,
-        "memory_bytes": memory_bytes,
-        "instances": hashlib.sha256(content.encode()).hexdigest(),
-    }
 
 
 def _solve_one(argument: Any, send: Callable[[Any], None]) -> "SearchResult":

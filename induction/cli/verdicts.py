@@ -233,7 +233,8 @@ def _size_line(verdict: Verdict) -> str:
     line = f"AST {verdict.formula.ast_nodes}, depth {quantifier_depth(verdict.formula)}"
     if verdict.gold_ast is None or verdict.ast_delta is None:
         return f"{line}; no gold recorded"
-    line += f"; gold {verdict.gold_ast} ({verdict.ast_delta:+d})"
+    smaller = f", smallest equal {verdict.size_reference}" if verdict.size_reference != verdict.gold_ast else ""
+    line += f"; gold {verdict.gold_ast}{smaller} ({verdict.ast_delta:+d})"
     if not verdict.valid:
         return line
     marks = (f"+{margin} {'yes' if verdict.within_gold(margin) else 'no'}" for margin in GOLD_MARGINS)
@@ -356,6 +357,7 @@ def _result_json(result: Result) -> dict[str, Any]:
         "astSize": verdict.formula.ast_nodes,
         "quantifierDepth": quantifier_depth(verdict.formula),
         "goldAst": verdict.gold_ast,
+        "sizeReference": verdict.size_reference,
         "astDelta": verdict.ast_delta,
         **{f"goldPlus{margin}": verdict.within_gold(margin) for margin in GOLD_MARGINS},
         "failedSides": list(verdict.failed_sides),

@@ -81,13 +81,18 @@ class WorldVerdict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What checking one formula on one instance gave. `worlds` holds training (YES) worlds, then NO worlds."""
+    """What checking one formula on one instance gave. `worlds` holds training (YES) worlds, then NO worlds.
+
+    `size_reference` is the AST size that others are measured by: of the smallest formula known to say what the gold
+    says, or of the gold itself.
+    """
 
     instance_id: str
     regime: Regime
     formula: Formula
     worlds: tuple[WorldVerdict, ...]
     gold_ast: int | None
+    size_reference: int | None
 
     @property
     def valid(self) -> bool:
@@ -106,11 +111,11 @@ class Verdict:
 
     @property
     def ast_delta(self) -> int | None:
-        """AST size minus the gold's; None without a gold."""
-        return None if self.gold_ast is None else self.formula.ast_nodes - self.gold_ast
+        """AST size minus the reference; None without a gold."""
+        return None if self.size_reference is None else self.formula.ast_nodes - self.size_reference
 
     def within_gold(self, margin: int) -> bool | None:
-        """Whether the formula is valid and at most `margin` AST nodes larger than the gold; None without one."""
+        """Whether the formula is valid and at most `margin` AST nodes above the reference; None without a gold."""
         return None if self.ast_delta is None else self.valid and self.ast_delta <= margin
 
 
@@ -147,6 +152,7 @@ def check_many(formulas: Sequence[Formula], instance: Instance, *, use_reference
                 for (world, side), extension in zip(sided, extensions_of_formula, strict=True)
             ),
             gold_ast=instance.gold_ast,
+            size_reference=instance.size_reference,
         )
         for formula, extensions_of_formula in zip(formulas, extensions, strict=True)
     ]

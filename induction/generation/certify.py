@@ -6,8 +6,9 @@ NOTE(probes): formulas are told apart by what they and their parts say on all th
 size that fits agrees on all of them with one that is enumerated; where all enumerated ones agree with the gold on the
 probes, so does every formula that fits. Probes on which one does not are taken in as worlds to match, until none is
 left. What fits then is compared with the gold itself. Proven equivalent, or to agree wherever labels are mixed and
-objects have the recipe's numbers of successors, it may stay; else a world is made that tells it from the gold, out of a random one with some
-atoms left open, and taken in too. Where no such world is found the formula is said to agree on sampled worlds.
+objects have the recipe's numbers of successors, it may stay; else a world is made that tells it from the gold, out of
+a random one with some atoms left open, and taken in too. Where no such world is found the formula is said to agree on
+sampled worlds.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,8 +53,8 @@ from induction.worlds.world import World
 FRAGMENT = Fragment(variables=3, depth=3, equality=True)
 """The formulas that certificates speak of."""
 
-MOST_BYTES = 800_000_000
-MOST_PAIRS = 50_000_000
+MOST_BYTES = 1_600_000_000
+MOST_PAIRS = 60_000_000
 """Work that one certificate may take: bytes of tables held and pairs tried. Some ten seconds."""
 
 _PROBES = 14

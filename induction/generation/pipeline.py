@@ -19,7 +19,7 @@ from induction.families.mutations import edited_once
 from induction.families.templates import Template, Variant
 from induction.formula.metrics import quantifier_depth
 from induction.formula.syntax import DEFAULT_SIGNATURE, Formula, to_sexpr
-from induction.generation.bands import Band, Overrides
+from induction.generation.bands import BANDS, Band, Overrides
 from induction.generation.certify import Certificate, certify
 from induction.generation.distractors import load_pool
 from induction.generation.filters import FILTERS, trivially_explained
@@ -80,8 +80,16 @@ def instance_id(band: Band, number: int) -> str:
     return f"{_PREFIX[band.regime]}{band.name}_{number:03d}"
 
 
-def make_instance(band: Band, name: str, seed: int, options: Options) -> Instance:
-    """The instance of this band and seed.
+def prepare(*, certified: bool) -> None:
+    """Load what every instance takes, so that processes forked afterwards have it: pool, templates, search kernels."""
+    _shared()
+    if certified:
+        band = next(band for band in BANDS if band.label == "FullObs easy")
+        make_instance(band, "first", 0, Options(certify=True))
+
+
+def make_instance(band: Band, name: str, seed: int, options: Options, suite_seed: int = 0) -> Instance:
+    """The instance of this band and seed; `suite_seed` goes into its record and nowhere else.
 
     Raises:
         NoWorldsError: no template of the band gives an instance; the text says what stood in the way most.
@@ -105,7 +113,7 @@ def make_instance(band: Band, name: str, seed: int, options: Options) -> Instanc
         if refused is not None:
             failures[f"explained by {'an' if refused[0] in 'aeiou' else 'a'} {refused}"] += 1
             continue
-        return _with_record(instance, band, template, variant, seed, options, attempt, failures)
+        return _with_record(instance, band, template, variant, (suite_seed, seed), options, attempt, failures)
     why = "; ".join(f"{reason} ({count} times)" for reason, count in failures.most_common(3))
     raise NoWorldsError(f"no instance of {band.label} in {_ATTEMPTS} attempts: {why}")
 
@@ -228,7 +236,7 @@ def _with_record(
     band: Band,
     template: Template,
     variant: Variant,
-    seed: int,
+    seeds: tuple[int, int],
     options: Options,
     attempt: _Attempt,
     failures: Counter[str],
@@ -244,7 +252,8 @@ def _with_record(
         "gold_qd": quantifier_depth(variant.formula),
         "benchmark_name": BENCHMARK,
         "benchmark_version": __version__,
-        "instance_seed": seed,
+        "seed": seeds[0],
+        "instance_seed": seeds[1],
         "domainSizes": [world.size for world in instance.worlds],
         "numTrainWorlds": len(instance.train_ids),
         "recipe": band.recipe.to_record(),

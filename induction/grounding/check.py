@@ -43,6 +43,7 @@ def check_many(
             formula=formula,
             worlds=tuple(_completed(formula, world, resource_limit) for world in instance.train_worlds),
             gold_ast=instance.gold_ast,
+            size_reference=instance.size_reference,
         )
         for formula in formulas
     ]

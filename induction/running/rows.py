@@ -6,7 +6,7 @@ the same key takes them over and does the rest. When all are there, `OUT` is wri
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +63,13 @@ class RowJournal:
         self._stream.flush()
         os.fsync(self._stream.fileno())
 
-    def finish(self, order: Sequence[str]) -> None:
-        """Write the output with the rows in `order`, and remove the journal."""
-        content = "".join(json.dumps(self.rows[name]) + "\n" for name in order)
-        write_whole(self.output, content.encode())
+    def finish(self, order: Sequence[str], write: Callable[[list[Row]], None] | None = None) -> None:
+        """Write the output with the rows in `order`, as JSON lines or by `write`, and remove the journal."""
+        rows = [self.rows[name] for name in order]
+        if write is not None:
+            write(rows)
+        else:
+            write_whole(self.output, "".join(json.dumps(row) + "\n" for row in rows).encode())
         self._stream.close()
         self.path.unlink()
 
@@ -75,3 +78,5 @@ class RowJournal:
 
     def __exit__(self, *_: object) -> None:
         self._stream.close()
+        if not self.rows:  # nothing is lost, and nothing stands in the way of another command
+            self.path.unlink(missing_ok=True)

@@ -13,7 +13,14 @@ from typing import Any
 
 import yaml
 
-from induction.errors import InductionError, InstanceFormatError, MissingFileError, UnknownNameError, printable
+from induction.errors import (
+    InductionError,
+    InstanceFormatError,
+    MissingFileError,
+    UnknownNameError,
+    UsageError,
+    printable,
+)
 from induction.worlds.instance import Instance
 from induction.worlds.records import instance_from_record, record_from_instance, record_id, unused_name
 from induction.worlds.texts import MAX_RECORDS, display_name, parse_records, read_text
@@ -166,6 +173,14 @@ def write_instances(path: str | os.PathLike[str], instances: Iterable[Instance])
     except (TypeError, ValueError, yaml.YAMLError) as error:
         raise InductionError(f"{display_name(path)}: cannot be written: {printable(str(error), 200)}") from None
     write_whole(path, content)
+
+
+def require_instance_file_name(path: str | os.PathLike[str]) -> None:
+    """Raise UsageError for a name that asks for no format of instance files."""
+    if file_suffix(path) not in (".yaml", ".yml", ".json", ".jsonl"):
+        raise UsageError(
+            f"{printable(os.fspath(path), 200)}: an instance file's name ends in .yaml, .json or .jsonl (and .gz)"
+        )
 
 
 def file_suffix(path: str | os.PathLike[str]) -> str:

@@ -110,6 +110,20 @@ class Instance:
         """AST size of the gold formula; None without one."""
         return None if self.gold is None else self.gold.ast_nodes
 
+    @property
+    def description_extra(self) -> Mapping[str, Any]:
+        """What the record's `problemDescription` holds that this library does not interpret."""
+        description = self.extra.get("problemDescription")
+        return description if isinstance(description, Mapping) else {}
+
+    @property
+    def size_reference(self) -> int | None:
+        """AST size of the smallest formula recorded to say what the gold says, or of the gold; None without a gold."""
+        recorded = self.description_extra.get("size_reference")
+        if self.gold_ast is None or not isinstance(recorded, int) or isinstance(recorded, bool):
+            return self.gold_ast
+        return min(self.gold_ast, max(2, recorded))
+
     def _named(self, names: tuple[str, ...]) -> tuple[World, ...]:
         by_name = {world.name: world for world in self.worlds}
         return tuple(by_name[name] for name in names)

@@ -1,0 +1,255 @@
+"""`induction generate`: instances with planted golds, whose worlds refute shortcuts."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from induction.errors import InductionError, UsageError, printable
+
+if TYPE_CHECKING:
+    from induction.generation.bands import Band
+    from induction.generation.pipeline import Options
+    from induction.worlds.instance import Instance
+
+_TOGETHER = 10  # instances a process makes at a time, where each takes a twentieth of a second
+
+
+def command(
+    out: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="The instance file to write (.yaml, .jsonl, .gz)."),
+    ],
+    regime: Annotated[str, typer.Option("--regime", help="fullobs, ci, ec or all.")] = "all",
+    band: Annotated[
+        str | None,
+        typer.Option(
+            "--band",
+            help="simple, easy, medium, hard, extreme, challenge (fullobs), core, lift_mix (ci), core, hard (ec). "
+            "Without it all but challenge, in the proportions of the release.",
+        ),
+    ] = None,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, max=100_000, help="How many instances.")] = 10,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the suite.")] = 0,
+    certify: Annotated[
+        bool, typer.Option("--certify", help="Add worlds until one answer is left, and record what is proven.")
+    ] = False,
+    margin: Annotated[
+        int,
+        typer.Option("--margin", min=0, max=10, help="With --certify: how much larger than the gold to look."),
+    ] = 0,
+    ci_style: Annotated[
+        str,
+        typer.Option("--ci-style", help="paper, or identified: YES worlds that leave no other answer."),
+    ] = "paper",
+    worlds: Annotated[
+        str | None, typer.Option("--worlds", metavar="A-B", help="Worlds to match, other than the band's.")
+    ] = None,
+    objects: Annotated[
+        str | None, typer.Option("--objects", metavar="A-B", help="Objects of a world, other than the band's.")
+    ] = None,
+    density: Annotated[
+        str | None, typer.Option("--density", metavar="A-B", help="Density of the binary predicates, such as 0.2-0.35.")
+    ] = None,
+    unary_density: Annotated[
+        str | None, typer.Option("--unary-density", metavar="A-B", help="Density of the unary predicates.")
+    ] = None,
+    out_degree: Annotated[
+        int | None, typer.Option("--out-degree", min=0, max=60, help="Give every object exactly so many successors.")
+    ] = None,
+    template: Annotated[
+        list[str] | None, typer.Option("--template", metavar="ID", help="Golds of this template; may be repeated.")
+    ] = None,
+    instance_seed: Annotated[
+        int | None, typer.Option("--instance-seed", min=0, help="Make again the one instance that has this seed.")
+    ] = None,
+    instance_id: Annotated[str | None, typer.Option("--id", help="With --instance-seed: the id it had.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, max=256, help="Processes at work at a time.")] = 1,
+) -> int:
+    """Make instances: a gold from a template, and worlds each of which refutes rivals that fitted those before it.
+
+    Refused are instances that an atom, a part of the gold or any formula without quantifiers explains. With --certify
+    all formulas up to the gold's AST size (plus --margin) are gone through and worlds added until those that fit are
+    the gold's equals; the record says what is proven. Where a smaller formula says the same, it becomes the size
+    that answers are measured by. The same command, seed and version give the same bytes for any --jobs; a run that
+    was interrupted goes on where it stopped.
+
+    \b
+    Examples:
+      induction generate --regime fullobs --band hard -n 20 --seed 7 -o hard.yaml.gz
+      induction generate --regime ci -n 10 --ci-style identified --certify --jobs 2 -o ci.yaml.gz
+      induction generate -n 775 --seed 1 --certify --jobs 2 -o suite.yaml.gz
+      induction generate --regime fullobs --band hard --instance-seed 5081271 --id hard_003 -o again.yaml
+    """
+    from induction.cli import output
+    from induction.generation.bands import find_bands, share_out
+    from induction.generation.pipeline import instance_id as id_of
+    from induction.generation.pipeline import instance_seeds
+    from induction.worlds.formats import require_instance_file_name
+
+    require_instance_file_name(out)
+    bands = find_bands(regime, band)
+    options = _options(certify, margin, ci_style, worlds, objects, density, unary_density, out_degree, template or [])
+    for one in bands:
+        options.overrides.apply(one)
+    if instance_seed is None:
+        if instance_id is not None:
+            raise UsageError("--id goes with --instance-seed")
+        wanted = []
+        numbers: dict[str, int] = {}
+        for one in share_out(count, bands):
+            numbers[one.label] = numbers.get(one.label, 0) + 1
+            number = numbers[one.label]
+            wanted.append((one, id_of(one, number), instance_seeds(seed, one, number)[-1]))
+    else:
+        if len(bands) != 1:
+            raise UsageError("--instance-seed makes one instance: give its --regime and --band")
+        wanted = [(bands[0], instance_id or id_of(bands[0], 1), instance_seed)]
+    made = _make(wanted, options, seed, jobs, out)
+    output.print_fields([("wrote", printable(out, 200)), *_summary(made)])
+    return 0
+
+
+def _options(
+    certify: bool,
+    margin: int,
+    ci_style: str,
+    worlds: str | None,
+    objects: str | None,
+    density: str | None,
+    unary_density: str | None,
+    out_degree: int | None,
+    templates: list[str],
+) -> "Options":
+    from induction.families.templates import all_templates
+    from induction.generation.bands import Overrides
+    from induction.generation.pipeline import CiStyle, Options
+
+    if ci_style not in list(CiStyle):
+        raise UsageError(f"--ci-style: '{printable(ci_style)}' is none of {', '.join(CiStyle)}")
+    if margin and not certify:
+        raise UsageError("--margin goes with --certify")
+    known = {template.template_id for template in all_templates()}
+    for name in templates:
+        if name not in known:
+            raise UsageError(f"--template: there is no '{printable(name)}'; induction templates lists them")
+    overrides = Overrides(
+        worlds=_range("--worlds", worlds, int, 1, 40),
+        objects=_range("--objects", objects, int, 1, 60),
+        density=_range("--density", density, float, 0, 1),
+        unary_density=_range("--unary-density", unary_density, float, 0, 1),
+        out_degree=out_degree,
+    )
+    return Options(certify, margin, CiStyle(ci_style), overrides, tuple(templates))
+
+
+def _range(option: str, text: str | None, kind: Callable[[str], Any], least: float, most: float) -> Any:
+    """The bounds written as `A-B` or `A`; None for None."""
+    if text is None:
+        return None
+    number = r"[0-9]{1,9}" if kind is int else r"[0-9]{0,9}\.?[0-9]{1,9}"
+    match = re.fullmatch(rf"\s*({number})\s*(?:-\s*({number}))?\s*", text)
+    if match is None:
+        raise UsageError(f"{option}: '{printable(text)}' is no range such as {'7-9' if kind is int else '0.2-0.35'}")
+    low, high = kind(match[1]), kind(match[2] or match[1])
+    if not least <= low <= high <= most:
+        raise UsageError(f"{option}: {printable(text)} is not a range within {least} to {most}")
+    return (low, high)
+
+
+def _make(
+    wanted: "Sequence[tuple[Band, str, int]]", options: "Options", seed: int, jobs: int, out: str
+) -> "list[Instance]":
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from induction.cli import output
+    from induction.generation.pipeline import prepare
+    from induction.running.local import Limits, Task, run_tasks
+    from induction.running.rows import RowJournal
+    from induction.worlds.formats import write_instances
+    from induction.worlds.records import instance_from_record
+
+    with RowJournal(out, _key(wanted, options, seed)) as journal:
+        if journal.rows:
+            path = printable(str(journal.path), 200)
+            output.note(f"{len(journal.rows)} of {len(wanted)} instances are there already ({path})")
+        missing = [one for one in wanted if one[1] not in journal.rows]
+        if missing:
+            prepare(certified=options.certify)  # processes then begin with what all of them need
+        size = 1 if options.certify else min(_TOGETHER, max(1, len(missing) // (4 * jobs)))
+        chunks = [missing[start : start + size] for start in range(0, len(missing), size)]
+        tasks = [Task(chunk[0][1], _make_chunk, (chunk, options, seed)) for chunk in chunks]
+        screen = Console(stderr=True)
+        with Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
+            bar = progress.add_task("making instances", total=len(wanted), completed=len(journal.rows))
+            for report in run_tasks(tasks, jobs=jobs, limits=Limits()):
+                if report.result is None:
+                    if report.failure == "interrupted":
+                        raise KeyboardInterrupt
+                    raise InductionError(f"{report.name}: {report.failure}")
+                for name, record, problem in report.result:
+                    if problem:
+                        raise InductionError(f"{printable(name)}: {problem}")
+                    journal.add(name, {"instanceId": name, "record": record})
+                    progress.advance(bar)
+        instances: list[Instance] = []
+
+        def write(rows: list[dict[str, Any]]) -> None:
+            instances.extend(instance_from_record(row["record"]) for row in rows)
+            write_instances(out, instances)
+
+        journal.finish([name for _, name, _ in wanted], write)
+    return instances
+
+
+def _make_chunk(argument: Any, send: Callable[[Any], None]) -> list[tuple[str, Any, str]]:
+    """In a process of its own: some instances, each with its id and record, or why it could not be made."""
+    from induction.generation.pipeline import make_instance
+    from induction.generation.worlds import NoWorldsError
+    from induction.worlds.records import record_from_instance
+
+    chunk, options, seed = argument
+    made: list[tuple[str, Any, str]] = []
+    for band, name, instance_seed in chunk:
+        try:
+            made.append((name, record_from_instance(make_instance(band, name, instance_seed, options, seed)), ""))
+        except NoWorldsError as error:
+            made.append((name, None, str(error)))
+    return made
+
+
+def _key(wanted: "Sequence[tuple[Band, str, int]]", options: "Options", seed: int) -> dict[str, Any]:
+    """What must be the same for instances of an earlier run to count for this one."""
+    import hashlib
+    import json
+
+    from induction import __version__
+    from induction.generation.distractors import load_pool
+
+    listed = json.dumps([(band.label, name, instance_seed) for band, name, instance_seed in wanted])
+    return {
+        "command": "generate",
+        "version": __version__,
+        "pool": load_pool().sha256,
+        "options": repr(options),
+        "seed": seed,
+        "instances": hashlib.sha256(listed.encode()).hexdigest(),
+    }
+
+
+def _summary(instances: "Sequence[Instance]") -> list[tuple[str, object]]:
+    from collections import Counter
+
+    groups = Counter(f"{instance.regime.value} {instance.band}" for instance in instances)
+    fields: list[tuple[str, object]] = [("instances", len(instances))]
+    fields.append(("bands", ", ".join(f"{name} {number}" for name, number in groups.items())))
+    certificates = Counter(
+        instance.description_extra["certificate"]["status"]
+        for instance in instances
+        if "certificate" in instance.description_extra
+    )
+    if certificates:
+        fields.append(("certificates", ", ".join(f"{status} {n}" for status, n in certificates.most_common())))
+    return fields
