@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests run in two processes: what a small machine has.
 WORKERS ?= 2
 
-.PHONY: help demo test test-full lint bench clean
+.PHONY: help demo data test test-full lint bench clean
 
 help:
 	@echo "make demo       build the environment; check and find formulas on data/examples/"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-full  the same with the large counts (about 8 minutes more)"
 	@echo "make lint       linters, types and import rules alone"
 	@echo "make bench      the measurements behind the performance claims, smoke size"
+	@echo "make data       make the files of data/ anew, byte for byte"
 	@echo "make clean      remove the environment and everything built"
 
 $(READY): pyproject.toml
@@ -47,6 +48,9 @@ bench: $(READY)
 	$(BIN)/python benchmarks/check.py --tier smoke
 	$(BIN)/python benchmarks/search.py --tier smoke
 	$(BIN)/python benchmarks/equivalence.py --tier smoke
+
+data: $(READY)
+	$(BIN)/python data/build.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
