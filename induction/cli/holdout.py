@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from induction.errors import printable
+from induction.errors import InductionError, InstanceFormatError, printable
 
 
 def command(
@@ -52,15 +52,20 @@ def command(
                 except NoWorldsError as error:
                     left_out.append(f"{printable(name)}: left out: {error}")
                     continue
+                except InductionError as error:
+                    faults.append(InstanceFormatError(str(error), file=file, place=printable(name)))
+                    continue
                 journal.add(name, row)
         made = [instance.instance_id for instance in instances if instance.instance_id in journal.rows]
         inferred = sum(row["recipe"] == "inferred" for row in journal.rows.values())
-        journal.finish(made)
+        if made:
+            journal.finish(made)
     for line in left_out:
         output.note(line)
     inputs.report_faults(faults)
     worlds = output.plural(count, "world")
-    print(f"wrote {printable(out, 200)}: {worlds} for {len(made)} of {output.plural(len(instances), 'instance')}")
+    if made:
+        print(f"wrote {printable(out, 200)}: {worlds} for {len(made)} of {output.plural(len(instances), 'instance')}")
     if inferred:
         print(f"the recipe of {inferred} was inferred from their worlds")
     if faults:

@@ -169,7 +169,7 @@ def test_what_is_refused_and_why():
     cases = {
         "(P x)": "atom",
         "(exists y (and (R x y) (P y)))": "part of the gold",
-        "(not (P x))": "quantifier-free formula",
+        "(not (R x x))": "quantifier-free formula",
         "(exists y (and (R y x) (P y)))": None,
     }
     for labels, reason in cases.items():

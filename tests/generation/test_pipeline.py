@@ -147,14 +147,13 @@ def test_certificates_say_the_truth(label):
     band = BY_LABEL[label]
     rng = np.random.default_rng(5)
     agreed = 0
-    for _ in range(300):
+    while agreed < 60:
         world = band.recipe.draw(rng, band.signature, "fresh")
         gold = reference.extension(instance.gold, world)
         if band.recipe.admits(gold):
             agreed += 1
             for formula in (*result.formulas, parse_formula(smallest["formula"])):
                 assert (reference.extension(formula, world) == gold).all(), to_sexpr(formula)
-    assert agreed > 50
 
 
 def test_ec_counts_what_is_let_through():
