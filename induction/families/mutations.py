@@ -32,6 +32,7 @@ from induction.formula.syntax import (
     disjunction_of,
     fold,
     to_sexpr,
+    with_predicates,
 )
 from induction.grounding.equivalence import Comparer
 
@@ -223,7 +224,7 @@ def _all_edits(formula: Formula, signature: Signature) -> Iterator[tuple[Edit, F
         yield Edit("guard-added", to_sexpr(literal)), And(literal, formula)
     for kind, names in (("predicate-exchanged", signature.unary), ("relation-swapped", signature.binary)):
         for one, other in combinations(names, 2):
-            yield Edit(kind, f"{one} and {other} everywhere"), _exchanged(formula, one, other)
+            yield Edit(kind, f"{one} and {other} everywhere"), with_predicates(formula, {one: other, other: one})
 
 
 def _edits(node: Formula, place: _Place, signature: Signature) -> Iterator[tuple[Edit, Formula]]:
@@ -381,18 +382,6 @@ def _substituted(formula: Formula, variable: Variable, by: Variable) -> Formula:
                 return Atom(predicate, tuple(map(named, arguments)))
             case Equal(left, right):
                 return Equal(named(left), named(right))
-        return node.with_children(*parts)
-
-    return fold(formula, combine)
-
-
-def _exchanged(formula: Formula, one: PredicateName, other: PredicateName) -> Formula:
-    """The formula with two predicates of one arity exchanged."""
-    names = {one: other, other: one}
-
-    def combine(node: Formula, *parts: Formula) -> Formula:
-        if isinstance(node, Atom):
-            return Atom(names.get(node.predicate, node.predicate), node.arguments)
         return node.with_children(*parts)
 
     return fold(formula, combine)

@@ -9,7 +9,7 @@ from induction.formula.canonical import canonical_key
 from induction.formula.metrics import count_lift_depth, quantifier_depth
 from induction.formula.normal_forms import to_miniscoped
 from induction.formula.parsing import parse_formula
-from induction.formula.syntax import DEFAULT_SIGNATURE, Formula
+from induction.formula.syntax import DEFAULT_SIGNATURE, Formula, with_predicates
 from induction.grounding.equivalence import Comparer
 
 FAMILIES = ("A", "B", "C", "D", "F", "G", "H", "OTHER")
@@ -34,18 +34,21 @@ CHALLENGE_SLICES = (
 MAX_AST = 18
 """Largest gold of the released benchmark, the later challenge apart."""
 
-_EXCHANGES = tuple(str.maketrans(*letters) for letters in (("", ""), ("PQ", "QP"), ("RS", "SR"), ("PQRS", "QPSR")))
+_EXCHANGES = (("PQ", "QP"), ("RS", "SR"), ("PQRS", "QPSR"))  # beside the letters as they are
 _KEY_FIELDS = ("guard", "outer", "inner", "lift", "neg")
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One formula of a template, with its own letters in place: what a gold is an instance of."""
+    """One formula of a template, with its own letters in place: what a gold is an instance of.
 
-    template_id: str
+    `key` is in the form of the release's `gold_subfamily_key`, `canonical` the formula's canonical key.
+    """
+
     formula: Formula
     key: str
     english: str
+    canonical: str
 
 
 @dataclass(frozen=True)
@@ -86,13 +89,17 @@ def all_templates() -> tuple[Template, ...]:
     templates: list[Template] = []
     taken: set[str] = set()
     for shape in SHAPES:
+        words_taken: set[tuple[str, ...]] = set()
         for values in shape.fillings():
-            formula = parse_formula(shape.text(values), DEFAULT_SIGNATURE)
-            if not shape.challenge(values) and formula.ast_nodes > MAX_AST:
+            if tuple(values.values()) in words_taken:
                 continue
-            if canonical_key(formula) not in taken:
-                template = _template(shape, values)
-                taken.update(canonical_key(variant.formula) for variant in template.variants)
+            words_taken.update(tuple(_exchanged(values, letters).values()) for letters in _EXCHANGES)
+            formula = parse_formula(shape.text(values), DEFAULT_SIGNATURE)
+            if formula.ast_nodes > MAX_AST and not shape.challenge(values):
+                continue
+            template = _template(shape, values, formula)
+            if template.variants[0].canonical not in taken:
+                taken.update(variant.canonical for variant in template.variants)
                 templates.append(template)
     return tuple(templates)
 
@@ -111,24 +118,27 @@ def find_equivalent_variant(formula: Formula, comparer: Comparer) -> tuple[Templ
 
 @functools.cache
 def _variants_by_key() -> Mapping[str, tuple[Template, Variant]]:
-    return {
-        canonical_key(variant.formula): (template, variant)
-        for template in all_templates()
-        for variant in template.variants
-    }
+    return {variant.canonical: (template, variant) for template in all_templates() for variant in template.variants}
 
 
-def _template(shape: Shape, values: Values) -> Template:
-    template_id = f"{shape.name}:{','.join(values.values())}"
-    variants: dict[str, Variant] = {}
-    for exchange in _EXCHANGES:
-        exchanged = {slot: word.translate(exchange) for slot, word in values.items()}
-        formula = parse_formula(shape.text(exchanged), DEFAULT_SIGNATURE)
-        variant = Variant(template_id, formula, _key(shape, exchanged), shape.words(exchanged))
-        variants.setdefault(canonical_key(formula), variant)
-    formula = next(iter(variants.values())).formula
+def _exchanged(values: Values, letters: tuple[str, str]) -> Values:
+    table = str.maketrans(*letters)
+    return {slot: word.translate(table) for slot, word in values.items()}
+
+
+def _variant(shape: Shape, values: Values, formula: Formula) -> Variant:
+    return Variant(formula, _key(shape, values), shape.words(values), canonical_key(formula))
+
+
+def _template(shape: Shape, values: Values, formula: Formula) -> Template:
+    first = _variant(shape, values, formula)
+    variants = {first.canonical: first}
+    for letters in _EXCHANGES:
+        exchanged = with_predicates(formula, dict(zip(*letters, strict=True)))
+        variant = _variant(shape, _exchanged(values, letters), exchanged)
+        variants.setdefault(variant.canonical, variant)
     return Template(
-        template_id=template_id,
+        template_id=f"{shape.name}:{','.join(values.values())}",
         family=shape.family(values),
         challenge_slice=shape.challenge(values),
         bands=(*shape.bands(values), *([CHALLENGE_BAND] if shape.challenge(values) else [])),

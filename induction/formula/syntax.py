@@ -461,6 +461,17 @@ def to_sexpr(formula: Formula) -> str:
     return "".join(prefix_pieces(formula, _SEXPR))
 
 
+def with_predicates(formula: Formula, names: Mapping[PredicateName, PredicateName]) -> Formula:
+    """`formula` with every predicate that `names` maps replaced, all at once."""
+
+    def combine(node: Formula, *parts: Formula) -> Formula:
+        if isinstance(node, Atom):
+            return Atom(names.get(node.predicate, node.predicate), node.arguments)
+        return node.with_children(*parts)
+
+    return fold(formula, combine)
+
+
 def conjunction_of(operands: Iterable[Formula]) -> Formula:
     """`operands` (one or more) under `and`, folded to the right."""
     return _fold_right(And, operands)
