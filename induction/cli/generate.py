@@ -9,7 +9,7 @@ import typer
 from induction.errors import InductionError, UsageError, printable
 
 if TYPE_CHECKING:
-    from induction.generation.bands import Band
+    from induction.generation.bands import Band, Overrides
     from induction.generation.pipeline import Options
     from induction.worlds.instance import Instance
 
@@ -58,6 +58,12 @@ def command(
     out_degree: Annotated[
         int | None, typer.Option("--out-degree", min=0, max=60, help="Give every object exactly so many successors.")
     ] = None,
+    masked: Annotated[
+        str | None, typer.Option("--masked", metavar="R,S", help="EC: the predicates with hidden atoms.")
+    ] = None,
+    mask_rate: Annotated[
+        str | None, typer.Option("--mask-rate", metavar="A-B", help="EC: the share of their atoms that is hidden.")
+    ] = None,
     template: Annotated[
         list[str] | None, typer.Option("--template", metavar="ID", help="Golds of this template; may be repeated.")
     ] = None,
@@ -83,14 +89,23 @@ def command(
       induction generate --regime fullobs --band hard --instance-seed 5081271 --id hard_003 -o again.yaml
     """
     from induction.cli import output
-    from induction.generation.bands import find_bands, share_out
+    from induction.generation.bands import Overrides, find_bands, share_out
     from induction.generation.pipeline import instance_id as id_of
     from induction.generation.pipeline import instance_seeds
     from induction.worlds.formats import require_instance_file_name
 
     require_instance_file_name(out)
     bands = find_bands(regime, band)
-    options = _options(certify, margin, ci_style, worlds, objects, density, unary_density, out_degree, template or [])
+    overrides = Overrides(
+        worlds=_range("--worlds", worlds, int, 1, 40),
+        objects=_range("--objects", objects, int, 1, 60),
+        density=_range("--density", density, float, 0, 1),
+        unary_density=_range("--unary-density", unary_density, float, 0, 1),
+        out_degree=out_degree,
+        masked=None if masked is None else tuple(masked.replace(",", " ").split()),
+        mask_rate=_range("--mask-rate", mask_rate, float, 0, 1),
+    )
+    options = _options(certify, margin, ci_style, overrides, template or [])
     for one in bands:
         options.overrides.apply(one)
     if instance_seed is None:
@@ -115,15 +130,10 @@ def _options(
     certify: bool,
     margin: int,
     ci_style: str,
-    worlds: str | None,
-    objects: str | None,
-    density: str | None,
-    unary_density: str | None,
-    out_degree: int | None,
+    overrides: "Overrides",
     templates: list[str],
 ) -> "Options":
     from induction.families.templates import all_templates
-    from induction.generation.bands import Overrides
     from induction.generation.pipeline import CiStyle, Options
 
     if ci_style not in list(CiStyle):
@@ -134,13 +144,6 @@ def _options(
     for name in templates:
         if name not in known:
             raise UsageError(f"--template: there is no '{printable(name)}'; induction templates lists them")
-    overrides = Overrides(
-        worlds=_range("--worlds", worlds, int, 1, 40),
-        objects=_range("--objects", objects, int, 1, 60),
-        density=_range("--density", density, float, 0, 1),
-        unary_density=_range("--unary-density", unary_density, float, 0, 1),
-        out_degree=out_degree,
-    )
     return Options(certify, margin, CiStyle(ci_style), overrides, tuple(templates))
 
 

@@ -73,6 +73,8 @@ class Overrides:
     density: Range | None = None
     unary_density: Range | None = None
     out_degree: int | None = None
+    masked: tuple[str, ...] | None = None
+    mask_rate: Range | None = None
 
     def apply(self, band: Band) -> Band:
         """The band with these changes.
@@ -96,7 +98,18 @@ class Overrides:
             changed = Recipe(objects, density, out_degree, recipe.label_share)
         except ValueError as error:
             raise UsageError(str(error)) from None
-        return replace(band, recipe=changed, worlds=self.worlds or band.worlds)
+        if (self.masked or self.mask_rate) and band.regime is not Regime.EC:
+            raise UsageError(f"only EC instances have masked atoms, not {band.label}")
+        for name in self.masked or ():
+            if name not in band.signature:
+                raise UsageError(f"there is no predicate '{printable(name)}' to mask; there are {band.signature}")
+        return replace(
+            band,
+            recipe=changed,
+            worlds=self.worlds or band.worlds,
+            masked=self.masked or band.masked,
+            mask_rate=self.mask_rate or band.mask_rate,
+        )
 
 
 def find_bands(regime: str, name: str | None) -> list[Band]:

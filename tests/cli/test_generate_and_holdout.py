@@ -126,6 +126,8 @@ def test_ctrl_c_keeps_what_is_made(command, tmp_path):
         (["--objects", "many"], "--objects: 'many' is no range such as 7-9"),
         (["--density", "0.2-1.5"], "--density: 0.2-1.5 is not a range within 0 to 1"),
         (["--objects", "3", "--out-degree", "5"], "cannot have 5"),
+        (["--regime", "ci", "--masked", "R"], "only EC instances have masked atoms"),
+        (["--regime", "ec", "--masked", "R,X"], "there is no predicate 'X' to mask"),
         (["--margin", "2"], "--margin goes with --certify"),
         (["--ci-style", "mine"], "--ci-style: 'mine' is none of paper, identified"),
         (["--template", "nothing"], "there is no 'nothing'"),
@@ -143,6 +145,16 @@ def test_what_cannot_be_is_one_line_and_leaves_nothing(induction, tmp_path, argu
     assert words in ran.err
     assert ran.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_masks_on_chosen_predicates(induction, tmp_path):
+    file = tmp_path / "ec.yaml"
+    arguments = ["--regime", "ec", "--band", "core", "-n", "2", "--masked", "P,S", "--mask-rate", "0.4-0.5"]
+    assert induction("generate", *arguments, "-o", str(file)).code == 0
+    for instance in read_instances(file):
+        for world in instance.worlds:
+            assert {name for name, mask in world.unknown.items() if mask.any()} == {"P", "S"}
+            assert 0.35 <= world.unknown["S"].mean() <= 0.55
 
 
 @pytest.mark.parametrize("name", ["suite.txt", "suite", "suite.svg"])
