@@ -20,6 +20,8 @@ from induction.cli import (
     holdout,
     info,
     mutate,
+    prompt,
+    score,
     searches,
     show,
     solve,
@@ -44,6 +46,8 @@ app.command("formula")(formula.command)
 app.command("equivalent")(equivalent.command)
 app.command("generate")(generate.command)
 app.command("holdout")(holdout.command)
+app.command("prompt")(prompt.command)
+app.command("score")(score.command)
 app.command("templates")(templates.command)
 app.command("mutate")(mutate.command)
 app.command("solve")(solve.command)

@@ -247,6 +247,11 @@ class Comparer:
                 result.append(number)
         return result
 
+    def fingerprint(self, formula: Formula) -> bytes | None:
+        """What the formula says on the filter: different for formulas that differ there; None if it is too wide."""
+        (made,) = self._evaluate(formula)
+        return None if made is None else made.tobytes()
+
     def _same_writing(self, first: Formula, second: Formula) -> bool:
         if not self._compare_writing:
             return False

@@ -58,8 +58,12 @@ class RowJournal:
 
     def add(self, name: str, row: Row) -> None:
         """Keep a finished row."""
-        self.rows[name] = row
-        self._stream.write((json.dumps(row) + "\n").encode())
+        self.add_all({name: row})
+
+    def add_all(self, rows: Mapping[str, Row]) -> None:
+        """Keep several finished rows; the disk is waited for once."""
+        self.rows.update(rows)
+        self._stream.write("".join(json.dumps(row) + "\n" for row in rows.values()).encode())
         self._stream.flush()
         os.fsync(self._stream.fileno())
 

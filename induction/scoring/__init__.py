@@ -1,0 +1,1 @@
+"""Answers scored: read, evaluated, explained, counted and shown."""
