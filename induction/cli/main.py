@@ -21,6 +21,7 @@ from induction.cli import (
     info,
     mutate,
     prompt,
+    report,
     score,
     searches,
     show,
@@ -48,6 +49,7 @@ app.command("generate")(generate.command)
 app.command("holdout")(holdout.command)
 app.command("prompt")(prompt.command)
 app.command("score")(score.command)
+app.command("report")(report.command)
 app.command("templates")(templates.command)
 app.command("mutate")(mutate.command)
 app.command("solve")(solve.command)

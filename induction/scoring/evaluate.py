@@ -240,6 +240,7 @@ def _metadata(
         "band": instance.band_label,
         "family": description.get("gold_family_id"),
         "lifted": description.get("gold_is_lift_hard"),
+        "goldDepth": quantifier_depth(instance.gold) if instance.gold is not None else None,
         "sizeReference": instance.size_reference,
         "place": prediction.place if prediction is not None else None,
         "answerStatus": answer.status.value,

@@ -105,7 +105,7 @@ def summarise(
         coverage=_share(rows, lambda row: bool(row["parse_ok"])),
         strict=_share(rows, lambda row: bool(row["metadata"].get("strict"))),
         accuracy=_share(rows, lambda row: bool(row["valid"])),
-        within={margin: _share(rows, lambda row, m=margin: within(row, m)) for margin in margins},
+        within={margin: Share(sum(within(row, margin) for row in rows), len(rows)) for margin in margins},
         bloat=_share(with_delta, lambda row: row["ast_delta"] > BLOAT_MARGIN),
         holdout=_share(tried, lambda row: bool(row["metadata"]["holdoutMatch"])),
         holdout_by_delta={
@@ -172,12 +172,12 @@ def _binomial(first: int, second: int) -> float:
     """The two-sided exact probability of so uneven a split of `first + second` fair coins."""
     n = first + second
     tail = sum(math.comb(n, k) for k in range(min(first, second) + 1))
-    return min(1.0, 2 * tail / 2**n)
+    return float(min(1.0, 2 * tail / 2**n))
 
 
 @dataclass(frozen=True)
 class SameProblem:
-    """Instances that have both compact (at most gold+10) and bloated (above gold+25) valid answers tried on fresh worlds."""
+    """Instances that have both compact and bloated valid answers which were tried on fresh worlds."""
 
     instances: int
     compact: Share

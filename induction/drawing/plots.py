@@ -1,0 +1,146 @@
+"""Plots of a report. Points and bars with intervals; models are told apart by mark and colour together."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8c564b")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+INK = "#010203"
+"""The colour of text and lines: a page may put its own in this one's place."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A share in per cent with the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def shares(series: Mapping[str, Mapping[str, Point]], categories: Sequence[str], ylabel: str, title: str) -> Any:
+    """A figure of shares: for each of the series (by name) a point at each category that it has one for."""
+    figure, axes = _figure(max(5.0, 1.1 * len(categories) + 1.6), 3.4, title)
+    width = 0.7 / max(1, len(series))
+    for number, (name, points) in enumerate(series.items()):
+        offset = (number - (len(series) - 1) / 2) * width
+        shown = [(i + offset, points[category]) for i, category in enumerate(categories) if category in points]
+        if not shown:
+            continue
+        errors = [[point.value - point.low for _, point in shown], [point.high - point.value for _, point in shown]]
+        axes.errorbar(
+            [place for place, _ in shown],
+            [point.value for _, point in shown],
+            [[max(0.0, error) for error in side] for side in errors],
+            fmt=MARKS[number % len(MARKS)],
+            color=COLOURS[number % len(COLOURS)],
+            capsize=2.5,
+            markersize=5,
+            linewidth=1,
+            label=name,
+        )
+    axes.set_xticks(range(len(categories)), [category.replace(" ", "\n") for category in categories])
+    axes.set_xlim(-0.6, len(categories) - 0.4)
+    axes.set_ylim(-2, 102)
+    axes.set_ylabel(ylabel)
+    axes.grid(axis="y", linewidth=0.4, alpha=0.5)
+    _legend(figure, axes, len(series))
+    return figure
+
+
+def distributions(series: Mapping[str, Sequence[float]], xlabel: str, title: str) -> Any:
+    """A figure of cumulative distributions: for each series the share of its values at most x."""
+    figure, axes = _figure(6.2, 3.4, title)
+    for number, (name, values) in enumerate(series.items()):
+        if not values:
+            continue
+        ordered = sorted(values)
+        heights = [100 * (i + 1) / len(ordered) for i in range(len(ordered))]
+        axes.step(
+            [ordered[0], *ordered],
+            [0, *heights],
+            where="post",
+            color=COLOURS[number % len(COLOURS)],
+            linestyle=("-", "--", ":", "-.")[number % 4],
+            label=f"{name} ({len(ordered)})",
+        )
+    axes.axvline(0, color=INK, linewidth=0.6)
+    axes.set_ylim(0, 101)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel("valid answers, %")
+    axes.grid(linewidth=0.4, alpha=0.5)
+    _legend(figure, axes, len(series))
+    return figure
+
+
+def stacked(counts: Mapping[str, Mapping[str, int]], title: str, xlabel: str) -> Any:
+    """A figure of bars, one a name, made of the counts of each kind."""
+    kinds = list(dict.fromkeys(kind for parts in counts.values() for kind in parts))
+    figure, axes = _figure(7.4, 0.42 * len(counts) + 1.6, title)
+    names = list(counts)[::-1]
+    left = [0.0] * len(names)
+    hatches = ("", "//", "..", "xx")
+    for number, kind in enumerate(kinds):
+        widths = [counts[name].get(kind, 0) for name in names]
+        axes.barh(
+            range(len(names)),
+            widths,
+            left=left,
+            height=0.7,
+            color=COLOURS[number % len(COLOURS)],
+            hatch=hatches[number // len(COLOURS) % len(hatches)],
+            edgecolor="white",
+            linewidth=0.4,
+            label=kind,
+        )
+        left = [before + width for before, width in zip(left, widths, strict=True)]
+    axes.set_yticks(range(len(names)), names)
+    axes.set_xlabel(xlabel)
+    _legend(figure, axes, len(kinds))
+    return figure
+
+
+def rendered(figure: Any, form: str) -> bytes:
+    """The figure as "svg", "png" or "pdf"; the same figure gives the same bytes with the same library versions."""
+    import matplotlib
+
+    buffer = io.BytesIO()
+    metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[form]
+    settings: dict[Any, Any] = {"svg.hashsalt": "induction", "svg.fonttype": "none"}
+    with matplotlib.rc_context(settings):
+        figure.savefig(buffer, format=form, metadata=metadata, dpi=150, transparent=form == "svg")
+    return buffer.getvalue()
+
+
+def _figure(width: float, height: float, title: str) -> tuple[Any, Any]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    axes.set_title(title, fontsize=10, color=INK, loc="left")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for spine in axes.spines.values():
+        spine.set_color(INK)
+    axes.tick_params(colors=INK, labelsize=8)
+    for label in (axes.xaxis.label, axes.yaxis.label):
+        label.set_color(INK)
+        label.set_fontsize(9)
+    return figure, axes
+
+
+def _legend(figure: Any, axes: Any, entries: int) -> None:
+    """A legend beneath, so that it never covers a point."""
+    if entries:
+        figure.legend(
+            *axes.get_legend_handles_labels(),
+            loc="outside lower center",
+            ncols=min(entries, 4),
+            fontsize=8,
+            frameon=False,
+            labelcolor=INK,
+        )

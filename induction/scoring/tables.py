@@ -1,0 +1,285 @@
+"""Tables of a report, as plain values, and as CSV, LaTeX and Markdown."""
+
+import csv
+import io
+import itertools
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from induction.scoring.metrics import (
+    DELTA_BINS,
+    Mean,
+    Row,
+    Share,
+    Summary,
+    compare_models,
+    counted,
+    grouped,
+    same_problem,
+    summarise,
+)
+
+PUBLISHED: Mapping[str, tuple[tuple[str, float, float], ...]] = {
+    "FullObs": (
+        ("Grok4", 50.7, 46.7),
+        ("GPT-5.4", 43.5, 32.0),
+        ("GPT-5.2", 43.7, 19.5),
+        ("Gemini 3.5 Flash", 34.4, 33.9),
+    ),
+    "CI": (
+        ("Grok4", 78.0, 75.5),
+        ("GPT-5.4", 79.0, 76.0),
+        ("GPT-5.2", 82.5, 73.0),
+        ("Gemini 3.5 Flash", 78.5, 78.0),
+    ),
+    "EC": (
+        ("Grok4", 53.0, 53.0),
+        ("GPT-5.4", 93.5, 64.0),
+        ("GPT-5.2", 78.0, 59.5),
+        ("Gemini 3.5 Flash", 51.5, 51.0),
+    ),
+}
+"""Acc and Acc@gold+25 in per cent by regime and model. Source: Batzoglou, INDUCTION, ICML 2026; other instances."""
+
+PUBLISHED_SEARCHES: Mapping[str, tuple[tuple[str, float], ...]] = {
+    "FullObs": (("z3-prenex + rescue (30 min)", 48.8), ("z3-ad-mix (30 min)", 65.9), ("ilasp-frag", 15.7)),
+    "CI": (("z3-prenex + rescue (30 min)", 82.0),),
+    "EC": (("z3-prenex + rescue (30 min)", 100.0),),
+}
+"""Acc in per cent of the paper's searches. Source: as above."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: `numeric` names the columns that are numbers, `note` says how to read it."""
+
+    name: str
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[str, ...] = ()
+    note: str = ""
+
+
+def share_text(share: Share) -> str:
+    """A share in per cent with its interval: `86.7 [72-95]`; a dash without trials."""
+    if share.value is None or share.interval is None:
+        return "-"
+    low, high = share.interval
+    value = f"{100 * share.value:.0f}" if share.value in (0, 1) else f"{100 * share.value:.1f}"
+    return f"{value} [{100 * low:.0f}-{100 * high:.0f}]"
+
+
+def mean_text(mean: Mean) -> str:
+    """A mean with its interval and the median."""
+    if mean.mean is None or mean.interval is None:
+        return "-"
+    low, high = mean.interval
+    return f"{mean.mean:.1f} [{low:.1f}-{high:.1f}]; {mean.median:g}"
+
+
+def all_tables(
+    rows: Sequence[Row],
+    *,
+    margins: Sequence[int] = (0, 10, 25),
+    smallest: Mapping[str, int] | None = None,
+    published: bool = False,
+) -> list[Table]:
+    """Every table that the rows have something to say in."""
+    counting = counted(rows)
+    tables = []
+    for regime, members in grouped(counting, lambda row: str(row["task"])).items():
+        tables += [
+            _accuracy(regime, members, margins, published),
+            _sizes(regime, members, smallest),
+            *_by(regime, members, "band", lambda row: str(row["metadata"].get("band") or "-")),
+            *_by(regime, members, "family", lambda row: str(row["metadata"].get("family") or "-")),
+            *_by(regime, members, "lift", lambda row: _lift(row)),
+            *_by(regime, members, "gold depth", lambda row: _depth(row)),
+            _holdout(regime, members),
+            _kinds(regime, members),
+            _pairs(regime, members),
+        ]
+    tables.append(_same_problem(counting))
+    return [table for table in tables if table.rows]
+
+
+def _models(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """By model, and by run where a model has several."""
+    runs: dict[str, set[str]] = {}
+    for row in rows:
+        runs.setdefault(row["model_id"], set()).add(row["run_id"])
+    return grouped(
+        rows,
+        lambda row: row["model_id"] if len(runs[row["model_id"]]) == 1 else f"{row['model_id']} ({row['run_id']})",
+    )
+
+
+def _accuracy(regime: str, rows: Sequence[Row], margins: Sequence[int], published: bool) -> Table:
+    lines: list[tuple[str, ...]] = []
+    for model, members in _models(rows).items():
+        summary = summarise(members, margins)
+        lines.append(
+            (
+                model,
+                str(summary.instances),
+                share_text(summary.coverage),
+                share_text(summary.accuracy),
+                *(share_text(summary.within[margin]) for margin in margins),
+            )
+        )
+    if published:
+        blanks = [""] * (len(margins) - 1)
+        for model, accuracy, at_25 in PUBLISHED.get(regime, ()):
+            last = [f"{at_25:.1f}"] if margins and margins[-1] == 25 else [""] * bool(margins)
+            lines.append((f"{model} (published)", "", "", f"{accuracy:.1f}", *blanks, *last))
+        for search, accuracy in PUBLISHED_SEARCHES.get(regime, ()):
+            lines.append((f"{search} (published)", "", "", f"{accuracy:.1f}", *[""] * len(margins)))
+    headings = ("model", "n", "coverage", "Acc", *(f"@+{margin}" for margin in margins))
+    note = "per cent of all instances with 95 % Wilson intervals; @+D: valid and at most D above the gold's AST size"
+    if published:
+        note += "; published figures are of other instances"
+    return Table(f"accuracy_{regime}", f"{regime}: accuracy", headings, tuple(lines), headings[1:], note)
+
+
+def _sizes(regime: str, rows: Sequence[Row], smallest: Mapping[str, int] | None) -> Table:
+    lines = []
+    for model, members in _models(rows).items():
+        summary: Summary = summarise(members, (), smallest)
+        lines.append(
+            (
+                model,
+                str(summary.size.count),
+                mean_text(summary.size),
+                mean_text(summary.delta),
+                mean_text(summary.excess),
+                share_text(summary.bloat),
+            )
+        )
+    headings = ("model", "valid", "AST size", "above gold", "above smallest", "bloat")
+    note = (
+        "of valid answers: mean [95 % bootstrap interval]; median. Above smallest: the smallest formula known for the "
+        "instance. Bloat: share more than 25 above the gold"
+    )
+    return Table(f"sizes_{regime}", f"{regime}: sizes", headings, tuple(lines), headings[1:], note)
+
+
+def _by(regime: str, rows: Sequence[Row], what: str, key: Callable[[Row], str]) -> list[Table]:
+    """Accuracy by some property of instances; nothing where all are alike."""
+    values = list(grouped(rows, key))
+    if len(values) < 2:
+        return []
+    lines = []
+    for model, members in _models(rows).items():
+        parts = grouped(members, key)
+        lines.append((model, *(share_text(summarise(parts.get(value, []), ()).accuracy) for value in values)))
+    name = f"accuracy_by_{what.replace(' ', '_')}_{regime}"
+    title = f"{regime}: accuracy by {what}"
+    return [Table(name, title, ("model", *values), tuple(lines), tuple(values), "per cent with 95 % Wilson intervals")]
+
+
+def _lift(row: Row) -> str:
+    lifted = row["metadata"].get("lifted")
+    return "-" if lifted is None else "lifted" if lifted else "not lifted"
+
+
+def _depth(row: Row) -> str:
+    depth = row["metadata"].get("goldDepth")
+    return "-" if depth is None else f"depth {depth}"
+
+
+def _holdout(regime: str, rows: Sequence[Row]) -> Table:
+    lines = []
+    for model, members in _models(rows).items():
+        summary = summarise(members, ())
+        if summary.holdout.trials:
+            by_delta = (share_text(summary.holdout_by_delta[name]) for name, _, _ in DELTA_BINS)
+            lines.append((model, str(summary.holdout.trials), share_text(summary.holdout), *by_delta))
+    headings = ("model", "tried", "match", *(name for name, _, _ in DELTA_BINS))
+    note = "share of valid answers right on all fresh worlds, also by AST size against the gold"
+    return Table(f"holdout_{regime}", f"{regime}: held-out match", headings, tuple(lines), headings[1:], note)
+
+
+def _kinds(regime: str, rows: Sequence[Row]) -> Table:
+    by_model = {
+        model: Counter(row["metadata"]["errorKind"] for row in members if row["metadata"].get("errorKind"))
+        for model, members in _models(rows).items()
+    }
+    totals = Counter[str]()
+    for counts in by_model.values():
+        totals.update(counts)
+    lines = [(kind, *(str(counts.get(kind, 0)) for counts in by_model.values())) for kind, _ in totals.most_common()]
+    headings = ("kind of error", *by_model)
+    note = "answers that are wrong, or valid but not the gold and known to be at fault, by what is wrong with them"
+    return Table(f"errors_{regime}", f"{regime}: kinds of error", headings, tuple(lines), tuple(by_model), note)
+
+
+def _pairs(regime: str, rows: Sequence[Row]) -> Table:
+    lines = []
+    for (first, mine), (second, theirs) in itertools.combinations(_models(rows).items(), 2):
+        paired = compare_models(mine, theirs)
+        lines.append(
+            (first, second, str(paired.both), str(paired.first_only), str(paired.second_only), f"{paired.p:.3g}")
+        )
+    headings = ("first", "second", "both", "first alone", "second alone", "p")
+    note = "valid answers on the instances that both have; p: McNemar's exact test, two-sided, not corrected"
+    return Table(f"pairs_{regime}", f"{regime}: models in pairs", headings, tuple(lines), headings[2:], note)
+
+
+def _same_problem(rows: Sequence[Row]) -> Table:
+    lines = []
+    for regime, members in grouped(rows, lambda row: str(row["task"])).items():
+        same = same_problem(members)
+        if same.instances:
+            lines.append((regime, str(same.instances), share_text(same.compact), share_text(same.bloated)))
+    headings = ("regime", "instances", "compact", "bloated")
+    note = "held-out match of valid answers up to gold+10 and above gold+25 on the instances that have both"
+    return Table(
+        "same_problem", "Compact and bloated answers to one problem", headings, tuple(lines), headings[1:], note
+    )
+
+
+def to_csv(table: Table) -> str:
+    """The table as CSV with its headings."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(table.headings)
+    writer.writerows(table.rows)
+    return buffer.getvalue()
+
+
+def to_markdown(table: Table) -> str:
+    """The table in Markdown, with its title and note."""
+    rule = ["--:" if heading in table.numeric else "---" for heading in table.headings]
+    lines = [table.headings, tuple(rule), *table.rows]
+    body = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return f"### {table.title}\n\n{body}\n\n{table.note}\n"
+
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+    }
+)
+
+
+def to_latex(table: Table) -> str:
+    """The table as a LaTeX `table` with booktabs rules."""
+    columns = "".join("r" if heading in table.numeric else "l" for heading in table.headings)
+    lines = [" & ".join(cell.translate(_LATEX) for cell in line) + r" \\" for line in (table.headings, *table.rows)]
+    body = "\n".join([r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"])
+    caption = f"{table.title}; {table.note}".translate(_LATEX)
+    return (
+        "\\begin{table}\n\\centering\n\\begin{tabular}{" + columns + "}\n" + body + "\n\\end{tabular}\n"
+        "\\caption{" + caption + "}\n\\label{tab:" + table.name + "}\n\\end{table}\n"
+    )
