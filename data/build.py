@@ -1,9 +1,11 @@
 """Make the files of this folder anew, byte for byte: `make data`, or `python data/build.py [--check] [NAME ...]`.
 
 MANIFEST.json tells of each file the command that makes it, its seed, the version it was made by, and the sha256 of its
-content (uncompressed). With --check nothing is written and the exit code is 1 if a file's content is another.
+content (uncompressed). With --check nothing is written; the exit code is 1 if what the commands make, or what is here,
+is not what MANIFEST.json says.
 """
 
+import argparse
 import gzip
 import hashlib
 import json
@@ -43,8 +45,17 @@ def build(name: str, folder: Path) -> None:
 
 def main() -> int:
     """Build or check the files named, or all."""
-    check = "--check" in sys.argv[1:]
-    names = [name for name in sys.argv[1:] if name != "--check"] or list(COMMANDS)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[*COMMANDS, []])
+    options = parser.parse_args()
+    check = options.check
+    # What is made from a file that is made anew is made anew too.
+    names = [
+        name
+        for name, command in COMMANDS.items()
+        if not options.names or name in options.names or any(part in options.names for part in shlex.split(command))
+    ]
     with tempfile.TemporaryDirectory(dir=HERE.parent) as scratch:
         folder = Path(scratch)
         for name in COMMANDS:
@@ -55,7 +66,9 @@ def main() -> int:
         made = {name: content_hash(folder / name) for name in names}
         if check:
             recorded = {entry["file"]: entry["sha256"] for entry in json.loads((HERE / "MANIFEST.json").read_text())}
-            wrong = [name for name, digest in made.items() if recorded.get(name) != digest]
+            wrong = [
+                name for name, digest in made.items() if {recorded.get(name), content_hash(HERE / name)} != {digest}
+            ]
             for name in wrong:
                 print(f"{name}: another content than MANIFEST.json says", file=sys.stderr)
             return 1 if wrong else 0

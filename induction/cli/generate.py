@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from induction.generation.pipeline import Options
     from induction.worlds.instance import Instance
 
+_MOST_OBJECTS = 30  # with more, telling rivals apart takes more memory than a laptop has
+_HOPELESS = 3  # that many failures and nothing made: the request cannot be met
 _TOGETHER = 10  # instances a process makes at a time, where each takes a twentieth of a second
 
 
@@ -30,7 +32,9 @@ def command(
             "Without it all but challenge, in the proportions of the release.",
         ),
     ] = None,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, max=100_000, help="How many instances.")] = 10,
+    count: Annotated[
+        int | None, typer.Option("--count", "-n", min=1, max=100_000, help="How many instances (10).")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the suite.")] = 0,
     certify: Annotated[
         bool, typer.Option("--certify", help="Add worlds until one answer is left, and record what is proven.")
@@ -79,26 +83,28 @@ def command(
     all formulas up to the gold's AST size (plus --margin) are gone through and worlds added until those that fit are
     the gold's equals; the record says what is proven. Where a smaller formula says the same, it becomes the size
     that answers are measured by. The same command, seed and version give the same bytes for any --jobs; a run that
-    was interrupted goes on where it stopped.
+    was interrupted goes on where it stopped. If some instances cannot be made they are left out, told, and the exit
+    code is 1; if none can, it is 2.
 
     \b
     Examples:
       induction generate --regime fullobs --band hard -n 20 --seed 7 -o hard.yaml.gz
       induction generate --regime ci -n 10 --ci-style identified --certify --jobs 2 -o ci.yaml.gz
       induction generate -n 775 --seed 1 --certify --jobs 2 -o suite.yaml.gz
-      induction generate --regime fullobs --band hard --instance-seed 5081271 --id hard_003 -o again.yaml
+      induction generate --regime fullobs --band hard --instance-seed 1398771004494892 --id hard_003 -o again.yaml
     """
     from induction.cli import output
     from induction.generation.bands import Overrides, find_bands, share_out
+    from induction.generation.pipeline import CiStyle, instance_seeds
     from induction.generation.pipeline import instance_id as id_of
-    from induction.generation.pipeline import instance_seeds
     from induction.worlds.formats import require_instance_file_name
+    from induction.worlds.instance import Regime
 
     require_instance_file_name(out)
     bands = find_bands(regime, band)
     overrides = Overrides(
         worlds=_range("--worlds", worlds, int, 1, 40),
-        objects=_range("--objects", objects, int, 1, 60),
+        objects=_range("--objects", objects, int, 1, _MOST_OBJECTS),
         density=_range("--density", density, float, 0, 1),
         unary_density=_range("--unary-density", unary_density, float, 0, 1),
         out_degree=out_degree,
@@ -108,22 +114,45 @@ def command(
     options = _options(certify, margin, ci_style, overrides, template or [])
     for one in bands:
         options.overrides.apply(one)
+    if options.template_ids:
+        bands = _with_templates(bands, options.template_ids, chosen=band is not None)
+    if options.ci_style is CiStyle.IDENTIFIED and not any(one.regime is Regime.CI for one in bands):
+        raise UsageError("--ci-style goes with --regime ci or all")
+    if certify and any(one.regime is Regime.EC for one in bands):
+        output.note("EC instances are not certified: unknown atoms let many formulas through; the records count some")
     if instance_seed is None:
         if instance_id is not None:
             raise UsageError("--id goes with --instance-seed")
         wanted = []
         numbers: dict[str, int] = {}
-        for one in share_out(count, bands):
+        for one in share_out(count or 10, bands):
             numbers[one.label] = numbers.get(one.label, 0) + 1
             number = numbers[one.label]
             wanted.append((one, id_of(one, number), instance_seeds(seed, one, number)[-1]))
     else:
-        if len(bands) != 1:
-            raise UsageError("--instance-seed makes one instance: give its --regime and --band")
+        if len(bands) != 1 or count is not None:
+            raise UsageError("--instance-seed makes one instance: give its --regime and --band, and no --count")
         wanted = [(bands[0], instance_id or id_of(bands[0], 1), instance_seed)]
-    made = _make(wanted, options, seed, jobs, out)
+    made, failed = _make(wanted, options, seed, jobs, out)
+    for name, problem in failed.items():
+        output.note(f"{printable(name)}: left out: {problem}")
     output.print_fields([("wrote", printable(out, 200)), *_summary(made)])
-    return 0
+    return 1 if failed else 0
+
+
+def _with_templates(bands: "list[Band]", template_ids: tuple[str, ...], *, chosen: bool) -> "list[Band]":
+    """The bands that have one of the templates.
+
+    Raises:
+        UsageError: none has, or of bands that were asked for one has not.
+    """
+    having = [band for band in bands if any(t.template_id in template_ids for t in band.templates)]
+    if not having or (chosen and len(having) < len(bands)):
+        from induction.families.templates import all_templates
+
+        labels = dict.fromkeys(band for t in all_templates() if t.template_id in template_ids for band in t.bands)
+        raise UsageError(f"{', '.join(template_ids)}: is of the bands {', '.join(labels)}")
+    return having
 
 
 def _options(
@@ -163,7 +192,8 @@ def _range(option: str, text: str | None, kind: Callable[[str], Any], least: flo
 
 def _make(
     wanted: "Sequence[tuple[Band, str, int]]", options: "Options", seed: int, jobs: int, out: str
-) -> "list[Instance]":
+) -> "tuple[list[Instance], dict[str, str]]":
+    """The instances, and of those that could not be made why."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -179,38 +209,51 @@ def _make(
             path = printable(str(journal.path), 200)
             output.note(f"{len(journal.rows)} of {len(wanted)} instances are there already ({path})")
         missing = [one for one in wanted if one[1] not in journal.rows]
+        certified = any(options.certifies(band.regime) for band, _, _ in missing)
         if missing:
-            prepare(certified=options.certify)  # processes then begin with what all of them need
-        size = 1 if options.certify else min(_TOGETHER, max(1, len(missing) // (4 * jobs)))
+            prepare(certified=certified)  # processes then begin with what all of them need
+        size = 1 if certified else min(_TOGETHER, max(1, len(missing) // (4 * jobs)))
         chunks = [missing[start : start + size] for start in range(0, len(missing), size)]
         tasks = [Task(chunk[0][1], _make_chunk, (chunk, options, seed)) for chunk in chunks]
         screen = Console(stderr=True)
+        failed: dict[str, str] = {}
         with Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
             bar = progress.add_task("making instances", total=len(wanted), completed=len(journal.rows))
-            for report in run_tasks(tasks, jobs=jobs, limits=Limits()):
-                if report.result is None:
-                    if report.failure == "interrupted":
-                        raise KeyboardInterrupt
-                    raise InductionError(f"{report.name}: {report.failure}")
-                for name, record, problem in report.result:
-                    if problem:
-                        raise InductionError(f"{printable(name)}: {problem}")
-                    journal.add(name, {"instanceId": name, "record": record})
-                    progress.advance(bar)
+            try:
+                for report in run_tasks(tasks, jobs=jobs, limits=Limits()):
+                    if report.result is None:
+                        if report.failure == "interrupted":
+                            raise KeyboardInterrupt
+                        raise InductionError(f"{report.name}: {report.failure}")
+                    for name, record, problem in report.result:
+                        if problem:
+                            failed[name] = problem
+                            if not journal.rows and len(failed) >= min(_HOPELESS, len(wanted)):
+                                raise InductionError(f"{printable(name)}: {problem}")
+                            continue
+                        journal.add(name, {"instanceId": name, "record": record})
+                        progress.advance(bar)
+            except KeyboardInterrupt:
+                if journal.rows:
+                    path = printable(str(journal.path), 200)
+                    output.note(f"{len(journal.rows)} of {len(wanted)} are kept in {path}; the same command goes on")
+                raise
+        if not journal.rows:
+            raise InductionError(next(iter(failed.values())))
         instances: list[Instance] = []
 
         def write(rows: list[dict[str, Any]]) -> None:
             instances.extend(instance_from_record(row["record"]) for row in rows)
             write_instances(out, instances)
 
-        journal.finish([name for _, name, _ in wanted], write)
-    return instances
+        journal.finish([name for _, name, _ in wanted if name in journal.rows], write)
+    in_order = {name: failed[name] for _, name, _ in wanted if name in failed}
+    return instances, in_order
 
 
 def _make_chunk(argument: Any, send: Callable[[Any], None]) -> list[tuple[str, Any, str]]:
     """In a process of its own: some instances, each with its id and record, or why it could not be made."""
     from induction.generation.pipeline import make_instance
-    from induction.generation.worlds import NoWorldsError
     from induction.worlds.records import record_from_instance
 
     chunk, options, seed = argument
@@ -218,8 +261,10 @@ def _make_chunk(argument: Any, send: Callable[[Any], None]) -> list[tuple[str, A
     for band, name, instance_seed in chunk:
         try:
             made.append((name, record_from_instance(make_instance(band, name, instance_seed, options, seed)), ""))
-        except NoWorldsError as error:
+        except InductionError as error:
             made.append((name, None, str(error)))
+            if len(made) >= _HOPELESS and all(problem for _, _, problem in made):
+                break
     return made
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from induction.errors import InductionError, InstanceFormatError, printable
+from induction.errors import InductionError, InstanceFormatError, UsageError, printable
 
 
 def command(
@@ -34,7 +34,10 @@ def command(
     from induction.generation.holdout import make_holdout
     from induction.generation.worlds import NoWorldsError
     from induction.running.rows import RowJournal
+    from induction.worlds.formats import file_suffix
 
+    if file_suffix(out) != ".jsonl":
+        raise UsageError(f"{printable(out, 200)}: hold-out rows go to a file whose name ends in .jsonl (and .gz)")
     instances, faults, _ = inputs.load_instances(file, instance_id)
     left_out: list[str] = []
     with RowJournal(out, inputs.journal_key("holdout", instances, count=count, seed=seed)) as journal:

@@ -17,6 +17,9 @@ def command(
 ) -> int:
     """Describe an instance file: counts by regime and band, world sizes, densities, labels, gold sizes.
 
+    For generated files also templates and families, how many rivals each world refuted, what still fits, and what the
+    certificates say.
+
     \b
     Examples:
       induction info suite.yaml.gz

@@ -20,18 +20,18 @@ def kills_of(instance: "Instance") -> dict[str, int]:
 
 
 def _survivors(instance: "Instance") -> int | None:
-    number = _mapping(instance.description_extra.get("survivors")).get("formulas")
+    number = _mapping(instance.description_extra.get("rivalsLeft")).get("formulas")
     return number if isinstance(number, int) else None
 
 
 def _let_through(instance: "Instance") -> tuple[int, int] | None:
     told = _mapping(instance.description_extra.get("smallFormulasLetThrough"))
-    pair = (told.get("letThrough"), told.get("tried"))
-    return pair if isinstance(pair[0], int) and isinstance(pair[1], int) else None  # type: ignore[return-value]
+    through, tried = told.get("letThrough"), told.get("tried")
+    return (through, tried) if isinstance(through, int) and isinstance(tried, int) else None
 
 
 def facts(instances: "Sequence[Instance]") -> dict[str, Any]:
-    """The same of a whole file, for programs; empty parts where no record tells."""
+    """What the records of a file tell together, for programs; empty parts where none tells."""
     families = Counter(
         instance.description_extra["gold_family_id"]
         for instance in instances
@@ -50,7 +50,12 @@ def facts(instances: "Sequence[Instance]") -> dict[str, Any]:
     kills = [number for instance in instances for number in kills_of(instance).values()]
     survivors = [number for number in map(_survivors, instances) if number is not None]
     let_through = [pair for pair in map(_let_through, instances) if pair is not None]
-    smaller = sum(instance.size_reference != instance.gold_ast for instance in instances)
+    examined = [
+        instance
+        for instance in instances
+        if _mapping(_mapping(instance.description_extra.get("certificate")).get("smallest"))
+    ]
+    smaller = sum(instance.size_reference != instance.gold_ast for instance in examined)
     return {
         "families": dict(families.most_common()),
         "templates": len(templates),
@@ -62,7 +67,7 @@ def facts(instances: "Sequence[Instance]") -> dict[str, Any]:
         },
         "letThrough": _spread([number for number, _ in let_through]),
         "certificates": dict(certificates.most_common()),
-        "goldsNotSmallest": smaller,
+        "goldsNotSmallest": {"examined": len(examined), "with": smaller},
     }
 
 
@@ -73,7 +78,7 @@ def _spread(numbers: Sequence[int]) -> dict[str, float]:
 
 
 def print_facts(instances: "Sequence[Instance]") -> None:
-    """The same for people; nothing where no record tells."""
+    """What the records of a file tell together, for people; nothing where none tells."""
     from induction.cli import output
 
     told = facts(instances)
@@ -90,10 +95,11 @@ def print_facts(instances: "Sequence[Instance]") -> None:
             ("survivors", f"rivals that still fit, other than the gold's equals: in {left['with']} of {number}")
         )
     if told["letThrough"]:
-        fields.append(("EC", f"small formulas that some completion lets through: {_span(told['letThrough'])}"))
+        fields.append(("EC", f"formulas no larger than the gold let through: {_span(told['letThrough'])}"))
     if told["certificates"]:
         fields.append(("certificates", ", ".join(f"{status} {n}" for status, n in told["certificates"].items())))
-        fields.append(("golds not smallest", told["goldsNotSmallest"]))
+        of_golds = told["goldsNotSmallest"]
+        fields.append(("golds not smallest", f"{of_golds['with']} of {of_golds['examined']} examined"))
     if fields:
         print()
         output.print_fields(fields)
@@ -115,19 +121,20 @@ def fields_of(instance: "Instance") -> list[tuple[str, object]]:
         fields.append(("key", printable(description["gold_subfamily_key"], 200)))
     survivors = _survivors(instance)
     if survivors is not None:
-        examples = _mapping(description.get("survivors")).get("examples")
+        examples = _mapping(description.get("rivalsLeft")).get("examples")
         shown = [str(one) for one in examples] if isinstance(examples, list) else []
-        fields.append(("survivors", "\n".join([f"{survivors} rivals still fit", *shown])))
+        fields.append(("rivals left", "\n".join([f"{survivors} pool formulas or near misses still fit", *shown])))
     let_through = _let_through(instance)
     if let_through is not None:
-        fields.append(("let through", f"{let_through[0]} of {let_through[1]} small formulas have a completion"))
+        words = f"{let_through[0]} of {let_through[1]} formulas no larger than the gold and not its equals"
+        fields.append(("let through", f"{words} have a completion"))
     certificate = _mapping(description.get("certificate"))
     if certificate:
-        fields.append(("certificate", _certificate_in_words(certificate)))
+        fields.append(("certificate", _certificate_in_words(certificate, instance.gold_ast)))
     return fields
 
 
-def _certificate_in_words(certificate: Mapping[str, Any]) -> str:
+def _certificate_in_words(certificate: Mapping[str, Any], gold_ast: int | None) -> str:
     status = str(certificate.get("status"))
     if certificate.get("reason"):
         return f"{status}: {certificate['reason']}"
@@ -138,6 +145,9 @@ def _certificate_in_words(certificate: Mapping[str, Any]) -> str:
     ]
     smallest = _mapping(certificate.get("smallest"))
     if smallest:
-        lines.append(f"smallest: {smallest.get('formula')}")
-        lines.append(f"AST {smallest.get('astSize')}, {smallest.get('evidence')}")
+        if smallest.get("astSize") == gold_ast:
+            lines.append("none of them is smaller")
+        else:
+            lines.append(f"smallest: AST {smallest.get('astSize')}, {smallest.get('evidence')}:")
+            lines.append(str(smallest.get("formula")))
     return "\n".join(lines)

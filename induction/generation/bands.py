@@ -82,6 +82,8 @@ class Overrides:
         Raises:
             UsageError: they cannot be.
         """
+        if self.out_degree is not None and self.density is not None:
+            raise UsageError("binary predicates have a density or an out-degree, not both")
         recipe = band.recipe
         objects = self.objects or recipe.objects
         density, out_degree = dict(recipe.density), dict(recipe.out_degree)

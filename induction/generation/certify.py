@@ -57,6 +57,11 @@ MOST_BYTES = 1_600_000_000
 MOST_PAIRS = 60_000_000
 """Work that one certificate may take: bytes of tables held and pairs tried. Some ten seconds."""
 
+_STATUSES = (
+    ("unique as sampled", "sampled"),
+    ("unique on the recipe", "on the recipe's worlds"),
+    ("unique", "equivalent"),
+)
 _PROBES = 14
 _SMALL_PROBES = 12
 _FRESH_WORLDS = 200
@@ -65,8 +70,8 @@ _PROOF_LIMIT = 2_000_000
 _OPEN_SHARES = (0.15, 0.15, 0.3, 0.3, 0.3, 0.5, 0.5, 0.7, 0.7)
 
 
-class _OutOfWorkError(BudgetExhaustedError):
-    """The work allowed is done."""
+class _OpenError(BudgetExhaustedError):
+    """No certificate comes about; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +89,9 @@ class Survivor:
 class Certificate:
     """What is known about the formulas of AST size `up_to` at most that fit an instance.
 
-    `status` is "unique" (all that fit are equivalent to the gold), "unique on the recipe" (they agree with it on the
-    recipe's worlds) or "open", with the `reason`. `survivors` holds what fits, smallest first, and `probes` counts the
-    worlds that told formulas apart beside the instance's own.
+    `status` is "unique" (all that fit are equivalent to the gold), "unique on the recipe" (all are proven to agree with
+    it there), "unique as sampled" (some agree with it on sampled worlds) or "open", with the `reason`. `survivors`
+    holds what fits, smallest first; `probes` counts the worlds that told formulas apart beside the instance's own.
     """
 
     status: str
@@ -111,8 +116,8 @@ class Certificate:
             "margin": self.up_to - gold.ast_nodes,
             "probeWorlds": self.probes,
             "worldsAdded": self.worlds_added,
-            "survivors": len(self.survivors),
-            "survivorsByEvidence": {kind: evidence.count(kind) for kind in dict.fromkeys(evidence)},
+            "goldEquals": len(self.survivors),
+            "goldEqualsByEvidence": {kind: evidence.count(kind) for kind in dict.fromkeys(evidence)},
         }
         if self.smallest is not None:
             record["smallest"] = {
@@ -137,28 +142,28 @@ def certify(
 ) -> tuple[Instance, Certificate]:
     """`instance`, with worlds added until one answer is left, and the certificate.
 
-    At most `most_worlds` worlds to match are used. Worlds that are added agree with the gold on each of `avoid`, so
-    that formulas which other worlds refute go on fitting these.
+    At most `most_worlds` worlds to match are used. Worlds that are added agree with the gold on each of `avoid` where
+    such worlds are found, so that formulas which other worlds refute go on fitting these.
     """
     gold = instance.gold
-    assert gold is not None
+    if gold is None:
+        raise ValueError(f"{instance.instance_id} has no gold to certify")
     up_to = gold.ast_nodes + margin
     try:
         probes = source.draw(_PROBES, lambda world: _agree(world, avoid))
+        avoided = avoid
     except NoWorldsError:
-        probes = source.draw(_PROBES)
+        probes, avoided = source.draw(_PROBES), ()
     sweep = _Sweep(instance, gold, probes, up_to, most_worlds)
     reason = ""
     try:
         sweep.run()
-    except _OutOfWorkError:
-        reason = f"the work allowed ended before AST {sweep.size} was gone through"
-    except NoWorldsError as error:
+    except _OpenError as error:
         reason = str(error)
     grown = sweep.grown_instance()
     added = len(grown.train_ids) - len(instance.train_ids)
     if reason:
-        return grown, Certificate("open", up_to, len(probes), worlds_added=added, reason=reason)
+        return grown, Certificate("open", up_to, sweep.probes, worlds_added=added, reason=reason)
     fresh = source.draw(_FRESH_WORLDS)
     survivors: list[Survivor] = []
     for formula in sweep.fitting():
@@ -166,9 +171,12 @@ def certify(
             continue  # refuted by a world that was taken in for another
         evidence = _evidence(formula, gold, recipe, comparer)
         if evidence is None:
-            differing = next((world for world in fresh if not _agree(world, [formula])), None)
+            differing = next(
+                (world for world in fresh if not _agree(world, [formula]) and _agree(world, avoided)),
+                next((world for world in fresh if not _agree(world, [formula])), None),
+            )
             if differing is None and not recipe.out_degree:
-                differing = _made_to_differ(formula, gold, source)
+                differing = _made_to_differ(formula, gold, source, avoided)
             if differing is not None and len(grown.train_ids) < most_worlds:
                 grown = with_world(grown, differing)
                 source.taken.append(differing)
@@ -176,13 +184,15 @@ def certify(
                 continue
             if differing is not None:
                 reason = f"{most_worlds} worlds leave a formula that is not the gold's equal"
-                return grown, Certificate("open", up_to, len(probes), worlds_added=added, reason=reason)
+                return grown, Certificate("open", up_to, sweep.probes, worlds_added=added, reason=reason)
             evidence = "sampled"
         survivors.append(Survivor(to_renamed_apart(formula, instance.signature), evidence))
     survivors = [survivor for survivor in survivors if check(survivor.formula, grown, use_reference=True).valid]
-    all_equivalent = all(survivor.evidence == "equivalent" for survivor in survivors)
-    status = "unique" if all_equivalent else "unique on the recipe"
-    return grown, Certificate(status, up_to, len(probes), tuple(survivors), added)
+    if not survivors:
+        raise AssertionError(f"{instance.instance_id}: not even the gold {gold} is among what fits")
+    evidence_found = {survivor.evidence for survivor in survivors}
+    status = next(name for name, kind in _STATUSES if kind in evidence_found)
+    return grown, Certificate(status, up_to, sweep.probes, tuple(survivors), added)
 
 
 def with_world(instance: Instance, world: World) -> Instance:
@@ -213,8 +223,12 @@ def _evidence(formula: Formula, gold: Formula, recipe: Recipe, comparer: Compare
     return None
 
 
-def _made_to_differ(formula: Formula, gold: Formula, source: WorldSource) -> World | None:
-    """A world on which the two differ, made from random ones by letting a share of the atoms fall as it must."""
+def _made_to_differ(formula: Formula, gold: Formula, source: WorldSource, avoid: Sequence[Formula]) -> World | None:
+    """A world on which the two differ, made from random ones by letting a share of the atoms fall as it must.
+
+    One on which the gold agrees with all of `avoid` is preferred.
+    """
+    second_best: World | None = None
     difference = Not(Iff(formula, gold))
     for share in _OPEN_SHARES:
         world = source.draw_raw()
@@ -239,8 +253,10 @@ def _made_to_differ(formula: Formula, gold: Formula, source: WorldSource) -> Wor
                 values[predicate][places] = (predicate, places) in atoms
             made = source.take(replace(world, true=values))
             if made is not None and not _agree(made, [formula]):
-                return made
-    return None
+                if _agree(made, avoid):
+                    return made
+                second_best = second_best or made
+    return second_best
 
 
 def _equal_on_recipe(formula: Formula, gold: Formula, recipe: Recipe) -> bool:
@@ -300,12 +316,13 @@ class _Sweep:
         self._tables = ClassTables(self._layout, FRAGMENT, tick=self._tick)
         self._fitter = Fitter(self._tables, most_hits=_MOST_HITS, tick=self._tick)
         self._fitting: list[Formula] = []
+        self.probes = len(probes) + len(small)
         self.size = SMALLEST
 
     def _tick(self) -> None:
         held = self._tables.bytes + self._fitter.bytes
         if held > MOST_BYTES or self._fitter.pairs_tried > MOST_PAIRS:
-            raise _OutOfWorkError
+            raise _OpenError(f"the work allowed ended before AST {self.size} was gone through")
 
     def _question(self) -> Question:
         masks = self._layout.world_masks
@@ -319,8 +336,7 @@ class _Sweep:
         """Go through all sizes.
 
         Raises:
-            NoWorldsError: more than the worlds allowed would be needed.
-            _OutOfWorkError: the work allowed is done.
+            _OpenError: more than the worlds or the work allowed would be needed.
         """
         while self.size <= self._up_to:
             before = len(self._chosen)
@@ -331,7 +347,7 @@ class _Sweep:
                 if len(self._chosen) > before:
                     break  # this size once more, under the stricter question
                 if len(hits) >= _MOST_HITS:  # one kind of them may have been cut short
-                    raise NoWorldsError(f"{len(hits):,} formulas of AST {size} are the gold's equal so far, too many")
+                    raise _OpenError(f"{len(hits):,} formulas of AST {size} are the gold's equal so far, too many")
                 self._fitting += found
                 self._tick()
             else:
@@ -356,7 +372,7 @@ class _Sweep:
         wrong = wrong[wrong.any(axis=1)]
         while len(wrong):
             if self._own + len(self._chosen) >= self._most_worlds:
-                raise NoWorldsError(
+                raise _OpenError(
                     f"{self._most_worlds} worlds leave a formula of AST {self.size} that is not the gold's equal"
                 )
             best = int(wrong.sum(axis=0).argmax())

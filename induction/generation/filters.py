@@ -68,15 +68,6 @@ def explained_without_quantifiers(instance: Instance) -> bool:
     forced_out = {row.tobytes() for row in outside}
     if forced_in & forced_out:
         return False
-    for target, rows in misses:
-        kinds = [row.tobytes() for row in rows]
-        wrong = any(
-            (kind in forced_in and not label) or (kind in forced_out and label)
-            for kind, label in zip(kinds, target, strict=True)
-        )
-        free = any(kind not in forced_in | forced_out for kind in kinds)
-        if not wrong and not free:
-            return False
     return _free_types_can_miss(misses, forced_in, forced_out)
 
 
@@ -96,7 +87,7 @@ def _free_types_can_miss(
         chosen = dict(zip(free, labels, strict=True))
         if all(any(chosen[kind] != label for kind, label in pairs) for pairs in open_worlds):
             return True
-    return not open_worlds
+    return False
 
 
 def _possible_types(world: World) -> BoolArray:

@@ -10,7 +10,7 @@ from induction.formula.syntax import to_sexpr
 from induction.generation.recipes import Recipe, infer_recipe, recipe_from_record
 from induction.generation.worlds import NoWorldsError, WorldSource
 from induction.worlds.instance import Instance, Regime
-from induction.worlds.records import record_from_instance
+from induction.worlds.records import HOLDOUT_SCHEMA, record_from_instance
 from induction.worlds.world import World
 
 
@@ -34,7 +34,7 @@ class Holdout:
         )
         gold = self.instance.gold
         return {
-            "schemaVersion": "induction_holdout_record_v1",
+            "schemaVersion": HOLDOUT_SCHEMA,
             "instanceId": self.instance.instance_id,
             "seed": self.seed,
             "recipe": "inferred" if self.recipe.inferred else "recorded",
@@ -59,7 +59,7 @@ def recipe_of(instance: Instance) -> Recipe:
 def make_holdout(instance: Instance, count: int, seed: int) -> Holdout:
     """`count` fresh worlds, none isomorphic to another or to one of the instance's.
 
-    They follow from the seed and the instance's id and recipe alone.
+    They follow from the seed and the instance, whatever other instances its file holds.
 
     Raises:
         NoWorldsError: the instance has no gold, or too few of the worlds drawn would do.

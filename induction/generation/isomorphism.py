@@ -31,6 +31,19 @@ def may_be_isomorphic(first: World, second: World) -> bool:
     return run_walk(_extend(first, second, allowed, order, []))
 
 
+def profile(world: World) -> object:
+    """What isomorphic worlds share, to look up those that may be; None for a world with unknown atoms."""
+    if world.count_unknown():
+        return None
+    parts: list[bytes] = [
+        world.true[name].sum().tobytes()
+        if world.true[name].ndim == 1
+        else b"".join(np.sort(world.true[name].sum(axis=axis)).tobytes() for axis in (0, 1))
+        for name in world.signature
+    ]
+    return (world.size, *parts)
+
+
 def _clash(first: World, second: World, name: str, mine: Any, theirs: Any) -> Any:
     """`bool[m, t]`: whether a unary atom is known differently at an object of `mine` and one of `theirs`."""
     known = ~first.unknown[name][mine][:, None] & ~second.unknown[name][theirs][None]

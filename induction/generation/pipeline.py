@@ -8,13 +8,14 @@ import enum
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from induction import __version__
+from induction.evaluation import bitset
 from induction.families.mutations import edited_once
 from induction.families.templates import Template, Variant
 from induction.formula.metrics import quantifier_depth
@@ -44,7 +45,7 @@ BENCHMARK = "induction"
 _ATTEMPTS = 40
 _SURVIVORS_TOLD = 5
 _MOST_ADDED = 6
-_EC_RIVALS = 350
+_EC_RIVALS = 400  # small formulas that EC worlds and masks are chosen against, near misses first
 _PREFIX = {Regime.FULL_OBS: "", Regime.CI: "C_", Regime.EC: "E_"}
 _WORLD_STEMS = {Regime.FULL_OBS: "train", Regime.CI: "yes", Regime.EC: "train"}
 
@@ -67,6 +68,15 @@ class Options:
     ci_style: CiStyle = CiStyle.PAPER
     overrides: Overrides = field(default_factory=Overrides)
     template_ids: tuple[str, ...] = ()
+
+    def certifies(self, regime: Regime) -> bool:
+        """Whether worlds are added to instances of a regime until one answer is left."""
+        return self.certify or (regime is Regime.CI and self.ci_style is CiStyle.IDENTIFIED)
+
+    def to_record(self) -> dict[str, Any]:
+        """What was asked for otherwise than by default."""
+        asked = {**asdict(self.overrides), "margin": self.margin, "templates": list(self.template_ids)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asked.items() if value}
 
 
 def instance_seeds(seed: int, band: Band, count: int) -> list[int]:
@@ -143,10 +153,11 @@ class _Attempt:
         self._rivals = Rivals(gold, Ready(edited_once(gold, band.signature), more=pool))
         self.source = WorldSource(band.recipe, band.signature, gold, rng)
         self.kills: dict[str, int] = {}
-        self.world_notes: dict[str, dict[str, Any]] = {}
+        self.labelled_by: dict[str, Formula] = {}
         self.certificate: Certificate | None = None
         self.survivors: list[Formula] = []
         self.let_through: list[Formula] | None = None
+        self.rivals_of_ec = 0
 
     def make(self) -> Instance:
         """The instance.
@@ -173,7 +184,7 @@ class _Attempt:
         no_worlds = []
         for i, (one, rival) in enumerate(missed):
             no_worlds.append(self._named(one, f"no_{i}"))
-            self.world_notes[f"no_{i}"] = {"labelsOf": to_sexpr(rival)}
+            self.labelled_by[f"no_{i}"] = rival
         return Instance(
             instance_id=self._name,
             regime=self._band.regime,
@@ -193,7 +204,7 @@ class _Attempt:
         yes = choose_worlds(self.source, self._rivals, number, leave=self._band.no_worlds)
         no = choose_no_worlds(self.source, self._rivals, self._band.no_worlds)
         instance = self._instance(yes, no)
-        if self._options.certify or self._options.ci_style is CiStyle.IDENTIFIED:
+        if self._options.certifies(Regime.CI):
             instance = self._certified(instance, [rival for _, rival in no])
         return instance
 
@@ -211,21 +222,26 @@ class _Attempt:
 
     def _masked(self, number: int) -> Instance:
         near = edited_once(self._gold, self._band.signature)
-        small = [formula for formula in load_pool().formulas if formula.ast_nodes <= self._gold.ast_nodes]
-        rivals = list(dict.fromkeys([*near, *small[:_EC_RIVALS]]))
+        rivals = [
+            formula
+            for formula in dict.fromkeys([*near, *load_pool().formulas])
+            if formula.ast_nodes <= self._gold.ast_nodes
+        ][:_EC_RIVALS]
         chosen, left = choose_masked_worlds(
             self.source, self._gold, rivals, number, self._band.masked, self._band.mask_rate, self._rng
         )
         instance = self._instance(chosen)
         if not check(self._gold, instance).valid:
             raise AssertionError(f"the gold {self._gold} has no completion though the full world is one")
-        self.let_through = [formula for formula in left if check(formula, instance).valid]
+        valid = [formula for formula in left if check(formula, instance).valid]
+        alike = self._comparer.first_alike([self._gold, *valid])
+        self.let_through = [formula for number, formula in enumerate(valid, start=1) if alike[number] == number]
         self.rivals_of_ec = len(rivals)
         return instance
 
     def _fitting(self, instance: Instance) -> list[Formula]:
         """The rivals that explain the instance and are not equivalent to the gold."""
-        alive = self._rivals.survivors()
+        alive = self._rivals.fitting_formulas()
         fitting = [f for f, verdict in zip(alive, check_many(alive, instance), strict=True) if verdict.valid]
         alike = self._comparer.first_alike([self._gold, *fitting])
         return [formula for number, formula in enumerate(fitting, start=1) if alike[number] == number]
@@ -267,6 +283,8 @@ def _with_record(
             },
         ],
     }
+    if options.to_record():
+        description["generationOptions"] = options.to_record()
     if band.masked:
         description["recipe"]["masked"] = list(band.masked)
         description["recipe"]["maskRate"] = list(band.mask_rate)
@@ -282,7 +300,7 @@ def _with_record(
                 "reason": "unknown atoms let many formulas through; smallFormulasLetThrough counts some",
             }
     else:
-        description["survivors"] = {
+        description["rivalsLeft"] = {
             "formulas": len(attempt.survivors),
             "examples": described(attempt.survivors, _SURVIVORS_TOLD),
         }
@@ -294,7 +312,7 @@ def _with_record(
         if certificate.smallest is not None:
             description["size_reference"] = certificate.smallest.formula.ast_nodes
     worlds = tuple(
-        replace(world, extra={"kills": attempt.kills.get(world.name, 0), **attempt.world_notes.get(world.name, {})})
+        replace(world, extra={"kills": attempt.kills.get(world.name, 0), **_rival_note(attempt, world, instance)})
         if world.name in attempt.kills
         else replace(world, extra={"addedFor": "the certificate"})
         for world in instance.worlds
@@ -305,6 +323,16 @@ def _with_record(
         gold_description=variant.english,
         extra={"problemDescription": description},
     )
+
+
+def _rival_note(attempt: _Attempt, world: World, instance: Instance) -> dict[str, Any]:
+    """For a NO world: the rival that its labels are of, and whether it fits all YES worlds, those added included."""
+    rival = attempt.labelled_by.get(world.name)
+    if rival is None:
+        return {}
+    tables = bitset.extensions([rival], instance.train_worlds)[0]
+    fits = all((table == yes.target).all() for table, yes in zip(tables, instance.train_worlds, strict=True))
+    return {"labelsOf": to_sexpr(rival), "labelsOfFitsYesWorlds": fits}
 
 
 def _refusal(filter_name: str) -> str:

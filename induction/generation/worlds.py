@@ -9,7 +9,7 @@ import numpy as np
 from induction.errors import InductionError
 from induction.evaluation import bitset, three_valued
 from induction.formula.syntax import And, Formula, Not, Or, Signature, to_sexpr
-from induction.generation.isomorphism import may_be_isomorphic
+from induction.generation.isomorphism import may_be_isomorphic, profile
 from induction.generation.recipes import Range, Recipe
 from induction.worlds.world import BoolArray, World
 
@@ -84,8 +84,8 @@ class Rivals:
         extra, missing = (~targets & own).any(axis=2), (~targets & ~own).any(axis=2)
         return np.concatenate([fails | extra, fails, extra, holds, missing])
 
-    def survivors(self) -> list[Formula]:
-        """The formulas alive by themselves."""
+    def fitting_formulas(self) -> list[Formula]:
+        """The formulas alive by themselves; what the gold is joined with is left out."""
         return [self._ready.formulas[number] for number in np.flatnonzero(self.alive[: self.plain]).tolist()]
 
 
@@ -100,7 +100,7 @@ def _stacked(worlds: Sequence[World]) -> tuple[bitset.Batch, BoolArray]:
 class WorldSource:
     """Labelled random worlds of a recipe; counts in `rejected` why others were not taken.
 
-    No world that is given is isomorphic to one of `taken`, or was given before.
+    No world that is given is isomorphic to one of `taken`, or to another of the same draw.
     """
 
     def __init__(self, recipe: Recipe, signature: Signature, gold: Formula, rng: np.random.Generator) -> None:
@@ -113,9 +113,12 @@ class WorldSource:
         """So many worlds that `admit`.
 
         Raises:
-            NoWorldsError: too few of `_MOST_DRAWN` and twenty times `number` worlds will do.
+            NoWorldsError: too few worlds will do, of `_MOST_DRAWN` or twenty times `number`, whichever is more.
         """
         found: list[World] = []
+        profiles: dict[object, list[World]] = {}
+        for world in self.taken:
+            profiles.setdefault(profile(world), []).append(world)
         drawn = Counter[str]()
         while len(found) < number:
             if sum(drawn.values()) > max(_MOST_DRAWN, 20 * number):
@@ -126,13 +129,17 @@ class WorldSource:
                 labelled = replace(world, target=target)
                 if not self._recipe.admits(target):
                     why = "share of labelled objects out of bounds"
-                elif any(may_be_isomorphic(labelled, other) for other in (*self.taken, *found)):
+                elif any(
+                    may_be_isomorphic(labelled, other)
+                    for other in (*profiles.get(profile(labelled), ()), *profiles.get(None, ()))
+                ):
                     why = "isomorphic to another world"
                 elif not admit(labelled):
                     why = "refused"
                 else:
                     why = "taken"
                     found.append(labelled)
+                    profiles.setdefault(profile(labelled), []).append(labelled)
                 drawn[why] += 1
                 if len(found) == number:
                     break
@@ -148,7 +155,7 @@ class WorldSource:
         return self._recipe.draw(self.rng, self._signature, "drawn")
 
     def take(self, world: World) -> World | None:
-        """The world with its labels, if the recipe takes these and it is not isomorphic to another; else None."""
+        """The world, labelled, if the recipe takes its labels and it is not isomorphic to one of `taken`; else None."""
         (target,) = self.labels([world])
         if not self._recipe.admits(target) or any(may_be_isomorphic(world, other) for other in self.taken):
             return None

@@ -72,11 +72,16 @@ def share_text(share: Share) -> str:
 
 
 def mean_text(mean: Mean) -> str:
-    """A mean with its interval and the median."""
+    """A mean with its interval; a dash without values."""
     if mean.mean is None or mean.interval is None:
         return "-"
     low, high = mean.interval
-    return f"{mean.mean:.1f} [{low:.1f}-{high:.1f}]; {mean.median:g}"
+    return f"{mean.mean:.1f} [{low:.1f}-{high:.1f}]"
+
+
+def median_text(mean: Mean) -> str:
+    """The median; a dash without values."""
+    return "-" if mean.median is None else f"{mean.median:g}"
 
 
 def all_tables(
@@ -92,6 +97,7 @@ def all_tables(
     for regime, members in grouped(counting, lambda row: str(row["task"])).items():
         tables += [
             _accuracy(regime, members, margins, published),
+            _answers(regime, members),
             _sizes(regime, members, smallest),
             *_by(regime, members, "band", lambda row: str(row["metadata"].get("band") or "-")),
             *_by(regime, members, "family", lambda row: str(row["metadata"].get("family") or "-")),
@@ -124,7 +130,6 @@ def _accuracy(regime: str, rows: Sequence[Row], margins: Sequence[int], publishe
             (
                 model,
                 str(summary.instances),
-                share_text(summary.coverage),
                 share_text(summary.accuracy),
                 *(share_text(summary.within[margin]) for margin in margins),
             )
@@ -133,14 +138,27 @@ def _accuracy(regime: str, rows: Sequence[Row], margins: Sequence[int], publishe
         blanks = [""] * (len(margins) - 1)
         for model, accuracy, at_25 in PUBLISHED.get(regime, ()):
             last = [f"{at_25:.1f}"] if margins and margins[-1] == 25 else [""] * bool(margins)
-            lines.append((f"{model} (published)", "", "", f"{accuracy:.1f}", *blanks, *last))
+            lines.append((f"{model} (published)", "", f"{accuracy:.1f}", *blanks, *last))
         for search, accuracy in PUBLISHED_SEARCHES.get(regime, ()):
-            lines.append((f"{search} (published)", "", "", f"{accuracy:.1f}", *[""] * len(margins)))
-    headings = ("model", "n", "coverage", "Acc", *(f"@+{margin}" for margin in margins))
+            lines.append((f"{search} (published)", "", f"{accuracy:.1f}", *[""] * len(margins)))
+    headings = ("model", "n", "Acc", *(f"@+{margin}" for margin in margins))
     note = "per cent of all instances with 95 % Wilson intervals; @+D: valid and at most D above the gold's AST size"
     if published:
         note += "; published figures are of other instances"
     return Table(f"accuracy_{regime}", f"{regime}: accuracy", headings, tuple(lines), headings[1:], note)
+
+
+def _answers(regime: str, rows: Sequence[Row]) -> Table:
+    lines = []
+    for model, members in _models(rows).items():
+        summary = summarise(members, ())
+        lines.append((model, share_text(summary.coverage), share_text(summary.strict), share_text(summary.bloat)))
+    headings = ("model", "coverage", "strict", "bloat")
+    note = (
+        "coverage: answers that hold a formula; strict: in the asked-for form, nothing repaired; bloat: valid answers "
+        "more than 25 AST nodes above the gold"
+    )
+    return Table(f"answers_{regime}", f"{regime}: answers", headings, tuple(lines), headings[1:], note)
 
 
 def _sizes(regime: str, rows: Sequence[Row], smallest: Mapping[str, int] | None) -> Table:
@@ -152,15 +170,15 @@ def _sizes(regime: str, rows: Sequence[Row], smallest: Mapping[str, int] | None)
                 model,
                 str(summary.size.count),
                 mean_text(summary.size),
+                median_text(summary.size),
                 mean_text(summary.delta),
                 mean_text(summary.excess),
-                share_text(summary.bloat),
             )
         )
-    headings = ("model", "valid", "AST size", "above gold", "above smallest", "bloat")
+    headings = ("model", "valid", "AST size", "median", "above gold", "above smallest")
     note = (
-        "of valid answers: mean [95 % bootstrap interval]; median. Above smallest: the smallest formula known for the "
-        "instance. Bloat: share more than 25 above the gold"
+        "of valid answers, means with 95 % bootstrap intervals; above smallest: above the smallest formula known for "
+        "the instance, by a search, a certificate or the gold"
     )
     return Table(f"sizes_{regime}", f"{regime}: sizes", headings, tuple(lines), headings[1:], note)
 

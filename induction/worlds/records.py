@@ -66,6 +66,9 @@ def unused_name(name: str, taken: Collection[str | None]) -> str:
     return name
 
 
+HOLDOUT_SCHEMA = "induction_holdout_record_v1"
+
+
 def instance_from_record(record: Any, fallback_id: str = "record_1") -> Instance:
     """The instance that a v1 record describes, called `fallback_id` if it does not say.
 
@@ -73,6 +76,8 @@ def instance_from_record(record: Any, fallback_id: str = "record_1") -> Instance
         InstanceFormatError: with the world and field at fault; the caller adds file and record.
     """
     fields = _mapping(record, "record")
+    if fields.get("schemaVersion") == HOLDOUT_SCHEMA:
+        _fail("", "is a hold-out row, not an instance: give it to induction score --holdout")
     problem = _mapping(_required(fields, "problem"), "problem")
     description = _optional_mapping(fields.get("problemDescription"), "problemDescription")
     instance_id = _instance_id(fields, problem, fallback_id)

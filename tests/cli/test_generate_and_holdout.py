@@ -73,6 +73,32 @@ def test_a_generated_suite_checks_with_its_golds(induction, tmp_path):
         assert max(map(len, text.splitlines()[1:])) <= 80  # the first line holds the file's own name
 
 
+def test_a_template_is_made_in_the_bands_that_have_it(induction, tmp_path):
+    file = tmp_path / "lift.yaml"
+    assert induction("generate", "-n", "3", "--template", "lift:Ryz,Szx", "-o", str(file)).code == 0
+    for instance in read_instances(file):
+        assert instance.description_extra["gold_template_id"] == "lift:Ryz,Szx"
+        assert instance.description_extra["generationOptions"] == {"templates": ["lift:Ryz,Szx"]}
+
+
+def test_what_cannot_be_made_is_left_out_and_told(induction, tmp_path):
+    """With four objects some seeds give an instance of this band and some do not."""
+    file = tmp_path / "some.jsonl"
+    arguments = ["--regime", "fullobs", "--band", "extreme", "--objects", "3-3", "-n", "6", "--worlds", "9"]
+    ran = induction("generate", *arguments, "-o", str(file))
+    made = len(file.read_text().splitlines()) if file.exists() else 0
+    left_out = ran.err.count("left out: no instance of FullObs extreme")
+    assert (ran.code, made + left_out) in ((0, 6), (1, 6)) or (ran.code, made) == (2, 0)
+
+
+def test_holdout_rows_are_no_instances(induction, tmp_path):
+    out = tmp_path / "h.jsonl"
+    assert induction("holdout", str(PROJECT / "data" / "suite.yaml.gz"), "--id", "easy_001", "-o", str(out)).code == 0
+    ran = induction("info", str(out))
+    assert ran.code == 2
+    assert "is a hold-out row, not an instance" in ran.err
+
+
 def test_a_killed_run_goes_on_where_it_stopped(command, tmp_path):
     file, whole = tmp_path / "suite.jsonl", tmp_path / "whole.jsonl"
     arguments = [command, "generate", "--regime", "fullobs", "--band", "easy", "-n", "40", "--seed", "1", "-o"]
@@ -131,7 +157,10 @@ def test_ctrl_c_keeps_what_is_made(command, tmp_path):
         (["--margin", "2"], "--margin goes with --certify"),
         (["--ci-style", "mine"], "--ci-style: 'mine' is none of paper, identified"),
         (["--template", "nothing"], "there is no 'nothing'"),
-        (["--regime", "fullobs", "--band", "easy", "--template", "lift:Ryz,Szx"], "has no template named lift:Ryz,Szx"),
+        (["--regime", "fullobs", "--band", "easy", "--template", "lift:Ryz,Szx"], "is of the bands FullObs extreme"),
+        (["--density", "0.1-0.2", "--out-degree", "2"], "not both"),
+        (["--regime", "fullobs", "--ci-style", "identified"], "--ci-style goes with"),
+        (["--regime", "ec", "--band", "core", "--instance-seed", "4", "-n", "2"], "and no --count"),
         (["--instance-seed", "4"], "give its --regime and --band"),
         (["--id", "a"], "--id goes with --instance-seed"),
         (["-n", "0"], "--count"),
