@@ -4,8 +4,8 @@
 
 For each regime and band, instances are made uncertified and certified (CI in the paper's style and identified), the
 exact search is asked for a smallest fitting formula, and this is compared with the gold on 200 fresh worlds of the
-instance's recipe. Claims: certified FullObs at least 99 % exact on all 200, identified CI at least 90 %. The intervals
-are Wilson's at 95 %. Two processes; the full tier makes 40 instances of each FullObs band, 30 of each other.
+instance's recipe. EC is left out: there a small formula fits because unknown atoms let it. Claims: certified FullObs at least 99 % exact on all 200, identified CI at least 90 %. The intervals
+are Wilson's at 95 %. Two processes; the full tier makes 40 instances of each FullObs band (10 of the challenge), 30 of each of CI.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import io
 import json
 import math
 import multiprocessing
+import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from induction.search import SearchOptions, load_search
 from induction.worlds.instance import Regime
 
 FRESH = 200
-BUDGET_S = 120.0
+BUDGET_S = 60.0
 
 
 def one(task: tuple[str, int, int, bool]) -> dict[str, Any]:
@@ -130,9 +131,8 @@ def plot(table: list[dict[str, Any]]) -> bytes:
 
 def tasks_of(band: Band, count: int, seed: int) -> list[tuple[str, int, int, bool]]:
     """The same seeds made both ways."""
-    ways = (False,) if band.regime is Regime.EC else (False, True)
     seeds = instance_seeds(seed, band, count)
-    return [(band.label, number, seeds[number], certified) for certified in ways for number in range(count)]
+    return [(band.label, number, seeds[number], certified) for certified in (False, True) for number in range(count)]
 
 
 def main() -> None:
@@ -146,13 +146,16 @@ def main() -> None:
     full = options.tier == "full"
     tasks = []
     for band in BANDS:
-        if band.name == "challenge" and not full:
+        if band.regime is Regime.EC or (band.name == "challenge" and not full):
             continue
         count = (40 if band.regime is Regime.FULL_OBS else 30) if full else 3
         tasks += tasks_of(band, 10 if band.name == "challenge" else count, options.seed)
     prepare(certified=True)
+    rows = []
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        rows = pool.map(one, tasks, chunksize=1)
+        for row in pool.imap(one, tasks):
+            rows.append(row)
+            print(f"{len(rows)} of {len(tasks)}: {row['band']} {row['right']:.2f}", file=sys.stderr)
     table = summary(rows)
     results = {
         "command": f"python benchmarks/identifiability.py --tier {options.tier} --seed {options.seed}",

@@ -1,7 +1,8 @@
 """Kinds of wrong answer, decided by meaning and not by writing, each with its evidence.
 
 An answer is compared with what one edit makes of the gold: if it is equivalent to such a near miss, the edit names the
-fault. Otherwise its parts, its counts and the fresh worlds may tell; else it stays unexplained.
+fault. Otherwise its parts, its counts and the fresh worlds may tell, then whether it implies the gold or is implied by
+it, then whether its quantifiers can express what the gold's do; else it stays unexplained.
 """
 
 import enum
@@ -15,8 +16,8 @@ from induction.evaluation import bitset
 from induction.evaluation.verdict import Verdict
 from induction.families.mutations import NearMiss, near_misses
 from induction.formula.answers import Answer, AnswerStatus
-from induction.formula.metrics import free_variables
-from induction.formula.normal_forms import flatten, to_nnf
+from induction.formula.metrics import count_lift_depth, free_variables, quantifier_depth
+from induction.formula.normal_forms import flatten, to_miniscoped, to_nnf
 from induction.formula.syntax import FREE_VARIABLE, And, Formula, Or
 from induction.grounding.equivalence import Comparer, Sameness
 from induction.worlds.instance import Instance, Regime
@@ -47,6 +48,9 @@ class ErrorKind(enum.StrEnum):
     LEANS_ON_UNKNOWN = "leans on unknown atoms"
     OVERFIT = "overfit"
     NEAR_MISS = "few objects wrong"
+    TOO_NARROW = "too narrow"
+    TOO_WIDE = "too wide"
+    TOO_SHALLOW = "too shallow"
     UNEXPLAINED = "unexplained"
 
 
@@ -116,6 +120,8 @@ class Taxonomist:
             or (self._leaning(verdict) if verdict.valid else None)
             or (Explanation(ErrorKind.OVERFIT, "valid here, wrong on fresh worlds") if verdict.valid else None)
             or self._few_objects(verdict)
+            or self._implied(formula)
+            or self._structure_lost(formula)
             or Explanation(ErrorKind.UNEXPLAINED, "")
         )
 
@@ -188,6 +194,34 @@ class Taxonomist:
         return Explanation(
             ErrorKind.LEANS_ON_UNKNOWN, f"not the gold, and true of other objects as unknown atoms fall in {leaning[0]}"
         )
+
+    def _implied(self, formula: Formula) -> Explanation | None:
+        """Whether the answer implies the gold or is implied by it: it then errs to one side only."""
+        if self._gold is None:
+            return None
+        if self._comparer.find_first_only(formula, self._gold).proven_none:
+            return Explanation(ErrorKind.TOO_NARROW, "implies the gold, but misses some of its objects")
+        if self._comparer.find_first_only(self._gold, formula).proven_none:
+            return Explanation(ErrorKind.TOO_WIDE, "implied by the gold, and true of other objects too")
+        return None
+
+    def _structure_lost(self, formula: Formula) -> Explanation | None:
+        """Whether the answer lacks what the gold is made of: x under two quantifiers, or nested quantifiers at all."""
+        if self._gold is None:
+            return None
+        try:
+            mine, gold = to_miniscoped(formula), to_miniscoped(self._gold)
+        except FormulaTooLargeError:
+            return None
+        lift, wanted_lift = count_lift_depth(mine), count_lift_depth(gold)
+        if wanted_lift >= 2 > lift:
+            return Explanation(
+                ErrorKind.LIFT_LOST, f"x under at most {lift} quantifiers, in the gold under {wanted_lift}"
+            )
+        depth, wanted_depth = quantifier_depth(mine), quantifier_depth(gold)
+        if depth < wanted_depth:
+            return Explanation(ErrorKind.TOO_SHALLOW, f"quantifier depth {depth}, the gold's is {wanted_depth}")
+        return None
 
     def _few_objects(self, verdict: Verdict) -> Explanation | None:
         wrong = sum(one.mismatches for one in verdict.failed_worlds if one.side != "NO")
