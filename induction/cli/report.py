@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from induction.errors import InductionError, MissingFileError, UsageError, printable
+from induction.errors import InductionError, UsageError, printable
 
 if TYPE_CHECKING:
     from induction.scoring.tables import Table
@@ -128,7 +128,9 @@ def _smallest(path: str) -> dict[str, int]:
             if not isinstance(row, dict) or not isinstance(row.get("instanceId"), str):
                 raise InductionError(f"{name}: line {number}: the row has no instanceId")
             size = row.get("astSize")
-            if isinstance(size, int):
+            if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
+                raise InductionError(f"{name}: line {number}: astSize is no size")
+            if size is not None:
                 sizes[row["instanceId"]] = min(size, sizes.get(row["instanceId"], size))
     return sizes
 
@@ -141,10 +143,12 @@ def _instances(path: str | None, rows: "list[dict[str, Any]]") -> "dict[str, Ins
     paths = [path] if path is not None else list(dict.fromkeys(str(row.get("dataset_path") or "") for row in rows))
     found: dict[str, Instance] = {}
     for one in paths:
+        if path is None and one in ("", "-"):
+            continue
         try:
             found |= {instance.instance_id: instance for instance in read_instances(one)}
-        except (MissingFileError, OSError):
+        except (InductionError, OSError):
             if path is not None:
                 raise
-            output.note(f"{printable(one, 200)}: not found, so no worlds are drawn; --instances names the file")
+            output.note(f"{printable(one, 200)}: cannot be read, so its worlds are not drawn; --instances names a file")
     return found

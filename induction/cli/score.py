@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from induction.errors import InductionError, InstanceFormatError, printable
+from induction.errors import InductionError, InstanceFormatError, UsageError, printable
 
 if TYPE_CHECKING:
     from induction.scoring.batch import Job, Plan
@@ -24,6 +24,9 @@ def command(
     ] = None,
     model: Annotated[
         str | None, typer.Option("--model", help="Rows without a model are this one's (else the file's name).")
+    ] = None,
+    run: Annotated[
+        str | None, typer.Option("--run", help="Rows without a run are of this one (else the file's name).")
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, max=256, help="Processes at work at a time.")] = 1,
 ) -> int:
@@ -51,21 +54,26 @@ def command(
     from induction.scoring.predictions import read_predictions
 
     inputs.require_one_standard_input(file, *predictions, holdout)
+    _require_another_file(out, [file, *predictions, holdout])
     instances, faults, _ = inputs.load_instances(file, None)
     fresh = read_holdouts(holdout, instances) if holdout is not None else {}
     read, bad = [], list[InductionError](faults)
+    runs = {path: run or name for path, name in zip(predictions, _run_names(predictions), strict=True)}
     for path in predictions:
-        for one in read_predictions(path, model):
+        for one in read_predictions(path, model, runs[path]):
             if isinstance(one, InstanceFormatError):
                 bad.append(one)
             else:
                 read.append(one)
-    plan = batch.plan_rows(read, instances)
+    if not read and model is None:
+        raise UsageError("there is no prediction to score; with --model, all answers of that model count as missing")
+    plan = batch.plan_rows(read, instances, [] if read or model is None else [(model, next(iter(runs.values())))])
     key = inputs.journal_key(
         "score",
         instances,
         predictions=_digest([(job.key, job.prediction) for job in plan.jobs]),
-        holdout=_digest([(name, len(worlds), [w.target.tolist() for w in worlds]) for name, worlds in fresh.items()]),
+        holdout=_digest([(name, [_content(world) for world in worlds]) for name, worlds in fresh.items()]),
+        file=file,
     )
     with RowJournal(out, key) as journal:
         if journal.rows:
@@ -85,9 +93,31 @@ def command(
                 progress.advance(bar, len(report.result))
         rows = [journal.rows[job.key]["row"] for job in plan.jobs]
         journal.finish([job.key for job in plan.jobs], lambda kept: _write(out, [row["row"] for row in kept]))
-    _print_summary(out, rows, plan)
+    _print_summary(out, rows, plan, holdout=holdout is not None)
     inputs.report_faults(bad)
     return 2 if bad else 0
+
+
+def _require_another_file(out: str, given: "Sequence[str | None]") -> None:
+    """Raises UsageError: the output is one of the files that are read."""
+    from pathlib import Path
+
+    for path in given:
+        if path not in (None, "-") and Path(path or "").resolve() == Path(out).resolve():
+            raise UsageError(f"{printable(out, 200)}: is read, and would be replaced by the output")
+
+
+def _run_names(paths: "Sequence[str]") -> list[str]:
+    """A name for each file: without folders and suffixes, or in full where two would be alike."""
+    from pathlib import PurePath
+
+    stems = [PurePath(path).name.removesuffix(".gz").removesuffix(".jsonl") for path in paths]
+    return [stem if stems.count(stem) == 1 else path for stem, path in zip(stems, paths, strict=True)]
+
+
+def _content(world: "World") -> object:
+    """All that a world says."""
+    return world.domain, world.target.tolist(), {name: table.tolist() for name, table in world.true.items()}
 
 
 def _digest(value: object) -> str:
@@ -136,12 +166,18 @@ def _write(out: str, rows: "list[dict[str, Any]]") -> None:
     write_whole(out, "".join(json.dumps(row) + "\n" for row in rows).encode())
 
 
-def _print_summary(out: str, rows: "Sequence[dict[str, Any]]", plan: "Plan") -> None:
+def _print_summary(out: str, rows: "Sequence[dict[str, Any]]", plan: "Plan", *, holdout: bool) -> None:
     from induction.cli import output
     from induction.scoring.batch import MOST_TOLD
 
     valid = sum(row["valid"] for row in rows)
     print(f"wrote {printable(out, 200)}: {output.plural(len(rows), 'row')}, {valid:,} valid")
+    undecided = sum(bool(row["metadata"]["undecided"]) for row in rows)
+    if undecided:
+        output.note(f"{undecided:,} undecided: beyond what can be evaluated; they count as wrong")
+    untried = sum(row["valid"] and row["metadata"]["holdoutMatch"] is None for row in rows)
+    if holdout and untried:
+        output.note(f"{untried:,} valid answers have no hold-out worlds to be tried on")
     for kind, places in plan.odd.items():
         output.note(f"{len(places):,} {kind}")
         for place in places[:MOST_TOLD]:

@@ -7,6 +7,7 @@ from typing import Any
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8c564b")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_SHOWN = "\u200b"  # a space without width
 INK = "#010203"
 """The colour of text and lines: a page may put its own in this one's place."""
 
@@ -39,9 +40,9 @@ def shares(series: Mapping[str, Mapping[str, Point]], categories: Sequence[str],
             capsize=2.5,
             markersize=5,
             linewidth=1,
-            label=name,
+            label=_literal(name),
         )
-    axes.set_xticks(range(len(categories)), [category.replace(" ", "\n") for category in categories])
+    axes.set_xticks(range(len(categories)), [_literal(category.replace(" ", "\n")) for category in categories])
     axes.set_xlim(-0.6, len(categories) - 0.4)
     axes.set_ylim(-2, 102)
     axes.set_ylabel(ylabel)
@@ -64,7 +65,7 @@ def distributions(series: Mapping[str, Sequence[float]], xlabel: str, title: str
             where="post",
             color=COLOURS[number % len(COLOURS)],
             linestyle=("-", "--", ":", "-.")[number % 4],
-            label=f"{name} ({len(ordered)})",
+            label=_literal(f"{name} ({len(ordered)})"),
         )
     axes.axvline(0, color=INK, linewidth=0.6)
     axes.set_ylim(0, 101)
@@ -93,10 +94,10 @@ def stacked(counts: Mapping[str, Mapping[str, int]], title: str, xlabel: str) ->
             hatch=hatches[number // len(COLOURS) % len(hatches)],
             edgecolor="white",
             linewidth=0.4,
-            label=kind,
+            label=_literal(kind),
         )
         left = [before + width for before, width in zip(left, widths, strict=True)]
-    axes.set_yticks(range(len(names)), names)
+    axes.set_yticks(range(len(names)), [_literal(name) for name in names])
     axes.set_xlabel(xlabel)
     _legend(figure, axes, len(kinds))
     return figure
@@ -133,11 +134,18 @@ def _figure(width: float, height: float, title: str) -> tuple[Any, Any]:
     return figure, axes
 
 
+def _literal(text: str) -> str:
+    """A label shown as it is: the plotting library reads $ as mathematics and hides labels that begin with _."""
+    return _SHOWN + text.replace("$", r"\$")
+
+
 def _legend(figure: Any, axes: Any, entries: int) -> None:
     """A legend beneath, so that it never covers a point."""
     if entries:
+        handles, labels = axes.get_legend_handles_labels()
         figure.legend(
-            *axes.get_legend_handles_labels(),
+            handles,
+            labels,
             loc="outside lower center",
             ncols=min(entries, 4),
             fontsize=8,

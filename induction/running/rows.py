@@ -30,6 +30,12 @@ class RowJournal:
 
     def __init__(self, output: str | os.PathLike[str], key: Mapping[str, Any]) -> None:
         self.output = Path(output)
+        if os.fspath(output) == "-" or (
+            self.output.exists() and not self.output.is_file() and not self.output.is_dir()
+        ):
+            raise UsageError(
+                f"{printable(str(output), 200)}: rows go to an ordinary file, beside which a journal is kept"
+            )
         if self.output.is_dir():
             raise UsageError(f"{printable(str(output), 200)}: is a directory")
         if not self.output.parent.is_dir():

@@ -1,6 +1,6 @@
 """All predictions of a run against the instances of a file: who answered what, what is odd, and the rows."""
 
-from collections import Counter
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,14 +36,17 @@ class Plan:
     odd: Mapping[str, tuple[str, ...]]
 
 
-def plan_rows(predictions: Sequence[Prediction], instances: Sequence[Instance]) -> Plan:
+def plan_rows(
+    predictions: Sequence[Prediction], instances: Sequence[Instance], models: Sequence[tuple[str, str]] = ()
+) -> Plan:
     """A row for each model, run and instance of the file, in file order; missing answers have rows too.
 
     Of several predictions for one instance by one model in one run the first counts; the others get rows that say so
-    in their metadata. Predictions for instances that are not in the file get none: they are told.
+    in their metadata. Predictions for instances that are not in the file get none: they are told. `models` names pairs
+    of model and run that are to have rows even if no prediction is theirs.
     """
     by_id = {instance.instance_id: instance for instance in instances}
-    given: dict[tuple[str, str], dict[str, list[Prediction]]] = {}
+    given: dict[tuple[str, str], dict[str, list[Prediction]]] = {pair: {} for pair in models}
     odd: dict[str, list[str]] = {}
     for prediction in predictions:
         instance = by_id.get(prediction.instance_id)
@@ -71,7 +74,7 @@ def plan_rows(predictions: Sequence[Prediction], instances: Sequence[Instance]) 
             several: Sequence[Prediction | None] = answers.get(name) or [None]
             for number, one in enumerate(several):
                 notes = {"duplicate": number} if number else {}
-                jobs.append(Job(f"{run}|{model}|{name}|{number}", name, model, run, one, notes))
+                jobs.append(Job(json.dumps([run, model, name, number]), name, model, run, one, notes))
     return Plan(tuple(jobs), {kind: tuple(places) for kind, places in odd.items()})
 
 
@@ -95,8 +98,3 @@ def rows_of_instance(
 def comparers(signatures: Sequence[Signature]) -> dict[Signature, Comparer]:
     """One comparer for each signature."""
     return {signature: Comparer(signature, up_to=4, resource_limit=200_000) for signature in dict.fromkeys(signatures)}
-
-
-def count_kinds(rows: Sequence[Mapping[str, Any]]) -> Counter[str]:
-    """How often each kind of fault occurs."""
-    return Counter(row["metadata"]["errorKind"] for row in rows if row["metadata"].get("errorKind"))

@@ -3,26 +3,25 @@
 An answer is evaluated once for each instance, however many rows hold it.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from induction.errors import BudgetExhaustedError, EvaluationLimitError
 from induction.evaluation import bitset
-from induction.evaluation.verdict import Verdict
+from induction.evaluation.verdict import GOLD_MARGINS, Verdict
 from induction.formula.answers import Answer, AnswerStatus, read_answer
 from induction.formula.metrics import quantifier_depth
 from induction.formula.syntax import Formula, to_sexpr
 from induction.grounding.check import check
 from induction.grounding.equivalence import Comparer
 from induction.scoring.predictions import Prediction
-from induction.scoring.taxonomy import Explanation, Taxonomist
+from induction.scoring.taxonomy import ErrorKind, Explanation, Taxonomist
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.world import World
 
 SCHEMA_VERSION = "induction_eval_v1"
-MARGINS = (0, 10, 25)
-"""The size margins that the release reports."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +64,18 @@ class Evaluator:
         try:
             verdict = check(formula, self._instance)
         except (BudgetExhaustedError, EvaluationLimitError) as error:
-            return Evaluated(answer, None, str(error), None, None, None)
+            undecided = Explanation(ErrorKind.UNDECIDED, str(error))
+            return Evaluated(answer, None, str(error), None, None, undecided)
         right = None
+        problem = ""
         if verdict.valid and self._fresh is not None:
-            right = _count_right(formula, self._fresh)
+            try:
+                right = _count_right(formula, self._fresh)
+            except EvaluationLimitError as error:
+                problem = f"not tried on fresh worlds: {error}"
         explanation = self._taxonomist.explain(formula, verdict, self._fresh if verdict.valid else None)
         total = None if right is None or self._fresh is None else len(self._fresh)
-        return Evaluated(answer, verdict, "", right, total, explanation)
+        return Evaluated(answer, verdict, problem, right, total, explanation)
 
 
 def _count_right(formula: Formula, worlds: Sequence[World]) -> int:
@@ -119,16 +123,32 @@ def evaluation_row(
             "formula": to_sexpr(formula) if formula is not None else answer.text,
             "ast_size": size,
             "quantifier_depth": quantifier_depth(formula) if formula is not None else None,
-            "description": prediction.description if prediction is not None else "",
-            "parse_error": None if formula is not None else evaluated.problem,
+            "description": _description(prediction),
+            "parse_error": None if formula is not None else _parse_error(prediction, evaluated),
         },
         "gold_formula": to_sexpr(instance.gold) if instance.gold is not None else None,
         "gold_ast": gold_ast,
         "ast_delta": delta,
-        **{f"gold_plus_{margin}": _within(evaluated.valid, delta, margin) for margin in MARGINS},
+        **{f"gold_plus_{margin}": _within(evaluated.valid, delta, margin) for margin in GOLD_MARGINS},
         "evaluation": _evaluation(instance, evaluated, size),
         "metadata": _metadata(instance, prediction, evaluated, alternatives, notes or {}),
     }
+
+
+def _parse_error(prediction: Prediction | None, evaluated: Evaluated) -> str:
+    return (prediction.failure if prediction is not None else "") or evaluated.problem
+
+
+def _description(prediction: Prediction | None) -> str:
+    """The description that came with an answer: in its row, or in the JSON that was asked for."""
+    if prediction is None or prediction.description or not prediction.text:
+        return prediction.description if prediction is not None else ""
+    try:
+        found = json.loads(prediction.text, strict=False)
+    except (ValueError, RecursionError):
+        return ""
+    described = found.get("description") if isinstance(found, dict) else None
+    return described if isinstance(described, str) else ""
 
 
 def _within(valid: bool, delta: int | None, margin: int) -> bool:
@@ -158,11 +178,11 @@ def _evaluation(instance: Instance, evaluated: Evaluated, size: int | None) -> d
         "failedElements": [*failed.false_positives, *failed.false_negatives] if failed is not None else [],
         "failureExplanation": _failure_in_words(evaluated),
         "z3Status": None,
+        "evalMs": None,  # a time would make equal runs differ
     }
-    if instance.regime is Regime.CI and verdict is not None:
-        of_side = {
-            side: [one for one in verdict.worlds if one.side == side and one.satisfied] for side in ("YES", "NO")
-        }
+    if instance.regime is Regime.CI:
+        worlds = verdict.worlds if verdict is not None else ()
+        of_side = {side: [one for one in worlds if one.side == side and one.satisfied] for side in ("YES", "NO")}
         result |= {
             "cYesCount": len(of_side["YES"]),
             "cNoCount": len(of_side["NO"]),
@@ -171,14 +191,15 @@ def _evaluation(instance: Instance, evaluated: Evaluated, size: int | None) -> d
             if failed is not None and failed.side == "YES"
             else None,
         }
-    if instance.regime is Regime.EC and verdict is not None:
+    if instance.regime is Regime.EC:
         result |= _completion_fields(instance, verdict)
     return result
 
 
-def _completion_fields(instance: Instance, verdict: Verdict) -> dict[str, Any]:
-    """The release's fields for EC, over all worlds together."""
-    pairs = [(one.world, one.completion) for one in verdict.worlds if one.completion is not None]
+def _completion_fields(instance: Instance, verdict: Verdict | None) -> dict[str, Any]:
+    """The release's fields for EC, over all worlds together; none is satisfied by an answer without a formula."""
+    worlds = verdict.worlds if verdict is not None else ()
+    pairs = [(one.world, one.completion) for one in worlds if one.completion is not None]
     first = next((completion.failure for _, completion in pairs if completion.failure), None)
     positives = [(world, element) for world, c in pairs for element in c.positives_unachievable]
     negatives = [(world, element) for world, c in pairs for element in c.negatives_unachievable]
@@ -187,9 +208,9 @@ def _completion_fields(instance: Instance, verdict: Verdict) -> dict[str, Any]:
     labelled = sum(int(world.target.sum()) for world in instance.train_worlds)
     unsat = [f"{world}:{element}" for world, element in (*positives, *negatives)]
     return {
-        "z3Status": "sat" if verdict.valid else "unsat",
+        "z3Status": None if verdict is None else "sat" if verdict.valid else "unsat",
         "e_semantics_used": "exact_exists",
-        "eSat": verdict.valid,
+        "eSat": verdict is not None and verdict.valid,
         "eFailureClassification": first,
         "eLocalUnsatElements": unsat,
         "eCompletionSensitive": bool(up or down),

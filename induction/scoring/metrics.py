@@ -73,6 +73,8 @@ class Summary:
     within: Mapping[int, Share]
     bloat: Share
     holdout: Share
+    untried: int
+    """Valid answers that no fresh worlds were there for."""
     holdout_by_delta: Mapping[str, Share]
     size: Mean
     delta: Mean
@@ -81,8 +83,17 @@ class Summary:
 
 
 def counted(rows: Sequence[Row]) -> list[Row]:
-    """The rows that count: not marked as duplicates, each with an instance of the file."""
-    return [row for row in rows if not row["metadata"].get("duplicate")]
+    """The rows that count: of each instance, model and run the first that is not marked as a duplicate."""
+    first: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        if not row["metadata"].get("duplicate"):
+            first.setdefault((*instance_key(row), row["model_id"], row["run_id"]), row)
+    return list(first.values())
+
+
+def instance_key(row: Row) -> tuple[str, str, str]:
+    """What tells instances apart when rows of several files come together."""
+    return str(row.get("dataset_path") or ""), str(row["task"]), str(row["instance_id"])
 
 
 def summarise(
@@ -108,6 +119,7 @@ def summarise(
         within={margin: Share(sum(within(row, margin) for row in rows), len(rows)) for margin in margins},
         bloat=_share(with_delta, lambda row: row["ast_delta"] > BLOAT_MARGIN),
         holdout=_share(tried, lambda row: bool(row["metadata"]["holdoutMatch"])),
+        untried=len(valid) - len(tried),
         holdout_by_delta={
             name: _share(
                 [row for row in tried if row["ast_delta"] is not None and _in_bin(row["ast_delta"], least, most)],
@@ -158,7 +170,7 @@ class Paired:
 
 def compare_models(first: Sequence[Row], second: Sequence[Row]) -> Paired:
     """McNemar's exact test on the instances that both have."""
-    right = [{row["instance_id"]: bool(row["valid"]) for row in counted(rows)} for rows in (first, second)]
+    right = [{instance_key(row): bool(row["valid"]) for row in counted(rows)} for rows in (first, second)]
     shared = [name for name in right[0] if name in right[1]]
     both = sum(right[0][name] and right[1][name] for name in shared)
     first_only = sum(right[0][name] and not right[1][name] for name in shared)
@@ -186,10 +198,10 @@ class SameProblem:
 
 def same_problem(rows: Sequence[Row], *, compact: int = 10, bloated: int = BLOAT_MARGIN) -> SameProblem:
     """Held-out match of compact and of bloated answers to the same instances, all models together."""
-    by_instance: dict[str, list[Row]] = {}
+    by_instance: dict[tuple[str, str, str], list[Row]] = {}
     for row in counted(rows):
         if row["valid"] and row["ast_delta"] is not None and row["metadata"].get("holdoutMatch") is not None:
-            by_instance.setdefault(row["instance_id"], []).append(row)
+            by_instance.setdefault(instance_key(row), []).append(row)
     small: list[Row] = []
     large: list[Row] = []
     instances = 0

@@ -1,6 +1,7 @@
 """A report of evaluation rows: the plots, and one page that holds all of it and needs no network."""
 
 import base64
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -9,8 +10,8 @@ from typing import Any
 from induction.drawing import plots
 from induction.drawing.worlds import Panel, draw
 from induction.errors import InductionError
-from induction.scoring.metrics import DELTA_BINS, Row, Share, counted, grouped, summarise
-from induction.scoring.tables import Table
+from induction.scoring.metrics import DELTA_BINS, Row, Share, counted, grouped, instance_key, summarise
+from induction.scoring.tables import Table, models_of
 from induction.worlds.instance import Instance
 
 _TEMPLATE = "report.html.jinja"
@@ -20,7 +21,7 @@ _MOST_MODELS = 8  # in one plot: beyond, marks and colours repeat
 def all_plots(rows: Sequence[Row]) -> dict[str, Any]:
     """The figures by name: accuracy by band, held-out match against size, sizes, kinds of error."""
     counting = counted(rows)
-    models = grouped(counting, lambda row: str(row["model_id"]))
+    models = models_of(counting)
     shown = dict(list(models.items())[:_MOST_MODELS])
     figures: dict[str, Any] = {}
     bands = list(dict.fromkeys(_band(row) for row in counting))
@@ -95,9 +96,14 @@ def html_page(
 
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string(resources.files("induction.scoring").joinpath(_TEMPLATE).read_text())
-    by_instance = grouped(counted(rows), lambda row: str(row["instance_id"]))
+    datasets = {instance_key(row)[0] for row in rows}
+    by_instance = grouped(
+        counted(rows),
+        lambda row: str(row["instance_id"]) if len(datasets) == 1 else f"{row['instance_id']} ({instance_key(row)[0]})",
+    )
     by_wrong = sorted(by_instance, key=lambda name: -sum(not row["valid"] for row in by_instance[name]))
-    drawn = {name for name in by_wrong[:most_drawn] if name in instances}
+    ids = {name: str(members[0]["instance_id"]) for name, members in by_instance.items()}
+    drawn = {name for name in by_wrong[:most_drawn] if ids[name] in instances}
     note = ""
     if len(drawn) < len(by_instance):
         note = f"Worlds are drawn for {len(drawn)} of {len(by_instance)} instances, those with the most wrong answers."
@@ -108,7 +114,7 @@ def html_page(
         tables=tables,
         plots=[markupsafe.Markup(_inline_svg(figure)) for figure in figures.values()],
         instances=[
-            _instance_facts(name, members, instances.get(name) if name in drawn else None)
+            _instance_facts(name, members, instances.get(ids[name]) if name in drawn else None)
             for name, members in by_instance.items()
         ],
         instances_note=note,
@@ -118,7 +124,9 @@ def html_page(
 def _inline_svg(figure: Any) -> str:
     """The figure as an SVG element in the page's own colours."""
     text = plots.rendered(figure, "svg").decode()
-    return text[text.index("<svg") :].replace(plots.INK, "currentColor")
+    svg = text[text.index("<svg") :].replace(plots.INK, "currentColor")
+    # Names of parts that nothing refers to: they would be there several times on one page.
+    return re.sub(r' id="(?:figure|axes|patch|matplotlib|text|line2d|xtick|ytick|legend|LineCollection)[^"]*"', "", svg)
 
 
 def _instance_facts(name: str, rows: Sequence[Row], instance: Instance | None) -> dict[str, Any]:
@@ -142,6 +150,7 @@ def _answer_facts(row: Row) -> dict[str, Any]:
     match = metadata.get("holdoutMatch")
     return {
         "model": row["model_id"],
+        "run": row["run_id"],
         "verdict": "valid" if row["valid"] else "not valid" if row["parse_ok"] else "no formula",
         "size": "" if row["prediction"]["ast_size"] is None else row["prediction"]["ast_size"],
         "holdout": "" if match is None else f"{metadata['holdoutRight']} of {metadata['holdoutWorlds']}",

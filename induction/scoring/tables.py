@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from induction.errors import printable
 from induction.scoring.metrics import (
     DELTA_BINS,
     Mean,
@@ -111,7 +112,7 @@ def all_tables(
     return [table for table in tables if table.rows]
 
 
-def _models(rows: Sequence[Row]) -> dict[str, list[Row]]:
+def models_of(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """By model, and by run where a model has several."""
     runs: dict[str, set[str]] = {}
     for row in rows:
@@ -124,7 +125,7 @@ def _models(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 def _accuracy(regime: str, rows: Sequence[Row], margins: Sequence[int], published: bool) -> Table:
     lines: list[tuple[str, ...]] = []
-    for model, members in _models(rows).items():
+    for model, members in models_of(rows).items():
         summary = summarise(members, margins)
         lines.append(
             (
@@ -135,10 +136,9 @@ def _accuracy(regime: str, rows: Sequence[Row], margins: Sequence[int], publishe
             )
         )
     if published:
-        blanks = [""] * (len(margins) - 1)
         for model, accuracy, at_25 in PUBLISHED.get(regime, ()):
-            last = [f"{at_25:.1f}"] if margins and margins[-1] == 25 else [""] * bool(margins)
-            lines.append((f"{model} (published)", "", f"{accuracy:.1f}", *blanks, *last))
+            known = (f"{at_25:.1f}" if margin == 25 else "" for margin in margins)
+            lines.append((f"{model} (published)", "", f"{accuracy:.1f}", *known))
         for search, accuracy in PUBLISHED_SEARCHES.get(regime, ()):
             lines.append((f"{search} (published)", "", f"{accuracy:.1f}", *[""] * len(margins)))
     headings = ("model", "n", "Acc", *(f"@+{margin}" for margin in margins))
@@ -150,12 +150,12 @@ def _accuracy(regime: str, rows: Sequence[Row], margins: Sequence[int], publishe
 
 def _answers(regime: str, rows: Sequence[Row]) -> Table:
     lines = []
-    for model, members in _models(rows).items():
+    for model, members in models_of(rows).items():
         summary = summarise(members, ())
         lines.append((model, share_text(summary.coverage), share_text(summary.strict), share_text(summary.bloat)))
     headings = ("model", "coverage", "strict", "bloat")
     note = (
-        "coverage: answers that hold a formula; strict: in the asked-for form, nothing repaired; bloat: valid answers "
+        "coverage: answers that hold a formula; strict: bare or in JSON, nothing repaired; bloat: valid answers "
         "more than 25 AST nodes above the gold"
     )
     return Table(f"answers_{regime}", f"{regime}: answers", headings, tuple(lines), headings[1:], note)
@@ -163,7 +163,7 @@ def _answers(regime: str, rows: Sequence[Row]) -> Table:
 
 def _sizes(regime: str, rows: Sequence[Row], smallest: Mapping[str, int] | None) -> Table:
     lines = []
-    for model, members in _models(rows).items():
+    for model, members in models_of(rows).items():
         summary: Summary = summarise(members, (), smallest)
         lines.append(
             (
@@ -189,7 +189,7 @@ def _by(regime: str, rows: Sequence[Row], what: str, key: Callable[[Row], str]) 
     if len(values) < 2:
         return []
     lines = []
-    for model, members in _models(rows).items():
+    for model, members in models_of(rows).items():
         parts = grouped(members, key)
         lines.append((model, *(share_text(summarise(parts.get(value, []), ()).accuracy) for value in values)))
     name = f"accuracy_by_{what.replace(' ', '_')}_{regime}"
@@ -209,12 +209,13 @@ def _depth(row: Row) -> str:
 
 def _holdout(regime: str, rows: Sequence[Row]) -> Table:
     lines = []
-    for model, members in _models(rows).items():
+    for model, members in models_of(rows).items():
         summary = summarise(members, ())
         if summary.holdout.trials:
             by_delta = (share_text(summary.holdout_by_delta[name]) for name, _, _ in DELTA_BINS)
-            lines.append((model, str(summary.holdout.trials), share_text(summary.holdout), *by_delta))
-    headings = ("model", "tried", "match", *(name for name, _, _ in DELTA_BINS))
+            counts = (str(summary.holdout.trials), str(summary.untried))
+            lines.append((model, *counts, share_text(summary.holdout), *by_delta))
+    headings = ("model", "tried", "not tried", "match", *(name for name, _, _ in DELTA_BINS))
     note = "share of valid answers right on all fresh worlds, also by AST size against the gold"
     return Table(f"holdout_{regime}", f"{regime}: held-out match", headings, tuple(lines), headings[1:], note)
 
@@ -222,7 +223,7 @@ def _holdout(regime: str, rows: Sequence[Row]) -> Table:
 def _kinds(regime: str, rows: Sequence[Row]) -> Table:
     by_model = {
         model: Counter(row["metadata"]["errorKind"] for row in members if row["metadata"].get("errorKind"))
-        for model, members in _models(rows).items()
+        for model, members in models_of(rows).items()
     }
     totals = Counter[str]()
     for counts in by_model.values():
@@ -235,7 +236,7 @@ def _kinds(regime: str, rows: Sequence[Row]) -> Table:
 
 def _pairs(regime: str, rows: Sequence[Row]) -> Table:
     lines = []
-    for (first, mine), (second, theirs) in itertools.combinations(_models(rows).items(), 2):
+    for (first, mine), (second, theirs) in itertools.combinations(models_of(rows).items(), 2):
         paired = compare_models(mine, theirs)
         lines.append(
             (first, second, str(paired.both), str(paired.first_only), str(paired.second_only), f"{paired.p:.3g}")
@@ -271,7 +272,9 @@ def to_markdown(table: Table) -> str:
     """The table in Markdown, with its title and note."""
     rule = ["--:" if heading in table.numeric else "---" for heading in table.headings]
     lines = [table.headings, tuple(rule), *table.rows]
-    body = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    body = "\n".join(
+        "| " + " | ".join(printable(cell, 1_000).replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
     return f"### {table.title}\n\n{body}\n\n{table.note}\n"
 
 
@@ -294,7 +297,10 @@ _LATEX = str.maketrans(
 def to_latex(table: Table) -> str:
     """The table as a LaTeX `table` with booktabs rules."""
     columns = "".join("r" if heading in table.numeric else "l" for heading in table.headings)
-    lines = [" & ".join(cell.translate(_LATEX) for cell in line) + r" \\" for line in (table.headings, *table.rows)]
+    lines = [
+        " & ".join(printable(cell, 1_000).translate(_LATEX) for cell in line) + r" \\"
+        for line in (table.headings, *table.rows)
+    ]
     body = "\n".join([r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"])
     caption = f"{table.title}; {table.note}".translate(_LATEX)
     return (

@@ -48,6 +48,7 @@ class ErrorKind(enum.StrEnum):
     LEANS_ON_UNKNOWN = "leans on unknown atoms"
     OVERFIT = "overfit"
     NEAR_MISS = "few objects wrong"
+    UNDECIDED = "undecided"
     TOO_NARROW = "too narrow"
     TOO_WIDE = "too wide"
     TOO_SHALLOW = "too shallow"

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -192,6 +193,8 @@ def file_suffix(path: str | os.PathLike[str]) -> str:
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Put `content` at `path`, compressed for a `.gz` name, by way of a temporary file beside it.
 
+    `-` is standard output; what is no ordinary file, such as a device or a pipe, is written to as it is.
+
     Raises:
         MissingFileError: there is no such folder.
         OSError: the file cannot be written; what stood at `path` is then still there.
@@ -201,7 +204,15 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
         with gzip.GzipFile(filename="", mode="wb", fileobj=compressed, mtime=0) as stream:
             stream.write(content)
         content = compressed.getvalue()
-    target = Path(path)
+    if os.fspath(path) == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        return
+    target = Path(path).resolve()  # what a link stands for is replaced, not the link
+    if target.exists() and not target.is_file():
+        with target.open("wb") as stream:  # a device or a pipe
+            stream.write(content)
+        return
     if not target.parent.is_dir():
         raise MissingFileError(path, "there is no such folder to write to")
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")

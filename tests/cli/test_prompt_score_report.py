@@ -177,6 +177,76 @@ def test_the_smallest_known_formula_is_the_measure(induction, tmp_path):
     assert "3.0 [3.0-3.0]" in sizes
 
 
+def test_inputs_are_never_replaced(induction, tmp_path):
+    predictions = tmp_path / "p.jsonl"
+    content = json.dumps({"instanceId": "easy_001", "model": "m", "formula": "(P x)"}) + "\n"
+    predictions.write_text(content)
+    ran = induction("score", str(SUITE), str(predictions), "-o", str(predictions))
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert predictions.read_text() == content
+    for odd in ("-", "/dev/null"):
+        ran = induction("score", str(SUITE), str(predictions), "-o", odd)
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+
+
+def test_files_of_one_name_are_two_runs_and_shards_can_be_one(induction, tmp_path):
+    paths = []
+    for number in (1, 2):
+        folder = tmp_path / f"run{number}"
+        folder.mkdir()
+        paths.append(folder / "p.jsonl")
+        rows = [
+            {"instanceId": one.instance_id, "model": "m", "formula": str(one.gold)}
+            for i, one in enumerate(INSTANCES)
+            if i % 2 == number - 1
+        ]
+        paths[-1].write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "e.jsonl"
+    assert induction("score", str(SUITE), *map(str, paths), "-o", str(out)).code == 0
+    assert len(out.read_text().splitlines()) == 120
+    ran = induction("score", str(SUITE), *map(str, paths), "--run", "all", "-o", str(out))
+    assert ran.err == ""
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(rows) == 60
+    assert all(row["valid"] for row in rows)
+
+
+def test_no_prediction_at_all(induction, tmp_path):
+    empty, out = tmp_path / "p.jsonl", tmp_path / "e.jsonl"
+    empty.write_text("")
+    assert induction("score", str(SUITE), str(empty), "-o", str(out)).code == 2
+    assert induction("score", str(SUITE), str(empty), "--model", "silent", "-o", str(out)).code == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(rows) == 60
+    assert not any(row["valid"] or row["completed"] for row in rows)
+
+
+def test_odd_rows_do_not_break_a_report(induction, tmp_path):
+    base = {
+        "dataset_name": "d", "dataset_path": "-", "instance_id": "a", "task": "CI", "model_id": "$\\foo$ _x",
+        "run_id": "r", "valid": True, "parse_ok": True, "prediction": {"ast_size": 3}, "gold_ast": 2, "evaluation": {},
+        "metadata": {"errorKind": "overfit", "holdoutMatch": True, "holdoutRight": 5, "holdoutWorlds": 5},
+    }  # fmt: skip
+    file = tmp_path / "e.jsonl"
+    file.write_text(json.dumps(base) + "\n" + json.dumps({**base, "model_id": "_hidden\ud800"}) + "\n")
+    ran = induction(
+        "report", str(file), "--html", str(tmp_path / "r.html"), "--csv", str(tmp_path / "t"), "--latex", str(tmp_path)
+    )
+    assert ran.code == 0, ran.err
+    assert "_hidden" in (tmp_path / "r.html").read_text()
+    assert "0 [0-79],100 [21-100]" in (tmp_path / "t" / "accuracy_CI.csv").read_text()  # the delta of 1 is worked out
+    for change in (
+        {"task": "a/../../evil"},
+        {"metadata": {"errorKind": ["x"]}},
+        {"metadata": {"sizeReference": "x"}},
+        {"metadata": {"holdoutMatch": True}},
+        {"prediction": {"ast_size": 10**40}},
+    ):
+        file.write_text(json.dumps({**base, **change}))
+        ran = induction("report", str(file), "--csv", str(tmp_path / "t"))
+        assert (ran.code, ran.err.count("\n")) == (2, 1), change
+
+
 def test_a_killed_run_goes_on_with_no_row_lost_or_doubled(command, tmp_path, predictions):
     out, whole = tmp_path / "e.jsonl", tmp_path / "whole.jsonl"
     arguments = [command, "score", SUITE, predictions, "--holdout", HOLDOUT, "-o"]

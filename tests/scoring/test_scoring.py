@@ -102,7 +102,9 @@ def test_batch_requests_have_the_providers_form():
             {"custom_id": "a", "response": {"body": {"choices": [{"message": {"content": "hello"}}]}}},
             ["hello"],
         ),
-        ({"custom_id": "a", "response": None}, [""]),
+        ({"custom_id": "a", "response": None, "error": {"code": "x"}}, []),
+        ({"custom_id": "a", "response": "(P x)"}, ["(P x)"]),
+        ({"custom_id": "a", "response": {"body": {"output": [{"content": [{"text": "hi"}]}]}}}, ["hi"]),
         (
             {
                 "custom_id": "a",
@@ -110,7 +112,7 @@ def test_batch_requests_have_the_providers_form():
             },
             ["x"],
         ),
-        ({"custom_id": "a", "result": {"type": "errored"}}, [""]),
+        ({"custom_id": "a", "result": {"type": "errored"}}, []),
     ],
 )
 def test_answers_of_rows(row, texts):
@@ -269,6 +271,22 @@ def test_every_figure_equals_a_hand_computation():
     assert summary.delta.mean == pytest.approx((0 + 5 + 30 + 12 - 2) / 5)
     # b is measured by its reference of 8, c by the search's 9.
     assert summary.excess.mean == pytest.approx((0 + 7 + 31 + 12 - 2) / 5)
+
+
+def test_rows_given_twice_count_once_and_datasets_are_kept_apart():
+    twice = metrics.summarise([*ROWS, *ROWS])
+    assert twice == metrics.summarise(ROWS)
+    other = [{**row, "dataset_path": "elsewhere"} for row in ROWS]
+    assert metrics.summarise([*ROWS, *other]).instances == 14
+    paired = metrics.compare_models([*ROWS, *other], [*ROWS, *other])
+    assert paired.both + paired.neither == 14
+
+
+def test_keys_of_rows_do_not_collide():
+    instances = SUITE[:1]
+    name = instances[0].instance_id
+    plan = plan_rows([prediction(name, "(P x)", "y|m", "x"), prediction(name, "(Q x)", "m", "x|y")], instances)
+    assert len({job.key for job in plan.jobs}) == len(plan.jobs) == 2
 
 
 def test_wilson_intervals():
