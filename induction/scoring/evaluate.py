@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from induction.errors import BudgetExhaustedError, EvaluationLimitError
+from induction.errors import BudgetExhaustedError, EvaluationLimitError, FormulaTooLargeError
 from induction.evaluation import bitset
 from induction.evaluation.verdict import GOLD_MARGINS, Verdict
 from induction.formula.answers import Answer, AnswerStatus, read_answer
 from induction.formula.metrics import quantifier_depth
-from induction.formula.syntax import Formula, to_sexpr
+from induction.formula.normal_forms import to_miniscoped
+from induction.formula.syntax import Formula, Quantified, fold, to_sexpr
 from induction.grounding.check import check
 from induction.grounding.equivalence import Comparer
 from induction.scoring.predictions import Prediction
@@ -133,6 +134,19 @@ def evaluation_row(
         "evaluation": _evaluation(instance, evaluated, size),
         "metadata": _metadata(instance, prediction, evaluated, alternatives, notes or {}),
     }
+
+
+def _quantifiers(formula: Formula) -> str:
+    """The quantifiers along the deepest path of the miniscoped form, such as `exists forall`; "none" without any."""
+
+    def combine(node: Formula, *paths: tuple[str, ...]) -> tuple[str, ...]:
+        longest = max(paths, key=len, default=())
+        return (node.keyword, *longest) if isinstance(node, Quantified) else longest
+
+    try:
+        return " ".join(fold(to_miniscoped(formula), combine)) or "none"
+    except FormulaTooLargeError:
+        return "-"
 
 
 def _parse_error(prediction: Prediction | None, evaluated: Evaluated) -> str:
@@ -261,7 +275,7 @@ def _metadata(
         "band": instance.band_label,
         "family": description.get("gold_family_id"),
         "lifted": description.get("gold_is_lift_hard"),
-        "goldDepth": quantifier_depth(instance.gold) if instance.gold is not None else None,
+        "goldQuantifiers": _quantifiers(instance.gold) if instance.gold is not None else None,
         "sizeReference": instance.size_reference,
         "place": prediction.place if prediction is not None else None,
         "answerStatus": answer.status.value,

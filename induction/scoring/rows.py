@@ -18,8 +18,8 @@ _NEEDED: dict[str, type | tuple[type, ...]] = {
 }
 
 _TASKS = tuple(regime.value for regime in Regime)
-_WHOLE = ("sizeReference", "holdoutRight", "holdoutWorlds", "goldDepth")
-_WORDS = ("band", "family", "errorKind", "errorEvidence")
+_WHOLE = ("sizeReference", "holdoutRight", "holdoutWorlds")
+_WORDS = ("band", "family", "goldQuantifiers", "errorKind", "errorEvidence")
 _MOST = 10**12
 
 

@@ -102,8 +102,8 @@ def all_tables(
             _sizes(regime, members, smallest),
             *_by(regime, members, "band", lambda row: str(row["metadata"].get("band") or "-")),
             *_by(regime, members, "family", lambda row: str(row["metadata"].get("family") or "-")),
-            *_by(regime, members, "lift", lambda row: _lift(row)),
-            *_by(regime, members, "gold depth", lambda row: _depth(row)),
+            *_by(regime, members, "lift", _lift),
+            *_by(regime, members, "quantifiers", lambda row: str(row["metadata"].get("goldQuantifiers") or "-")),
             _holdout(regime, members),
             _kinds(regime, members),
             _pairs(regime, members),
@@ -200,11 +200,6 @@ def _by(regime: str, rows: Sequence[Row], what: str, key: Callable[[Row], str]) 
 def _lift(row: Row) -> str:
     lifted = row["metadata"].get("lifted")
     return "-" if lifted is None else "lifted" if lifted else "not lifted"
-
-
-def _depth(row: Row) -> str:
-    depth = row["metadata"].get("goldDepth")
-    return "-" if depth is None else f"depth {depth}"
 
 
 def _holdout(regime: str, rows: Sequence[Row]) -> Table:
