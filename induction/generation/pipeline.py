@@ -24,16 +24,14 @@ from induction.generation.bands import BANDS, Band, Overrides
 from induction.generation.certify import Certificate, certify
 from induction.generation.distractors import load_pool
 from induction.generation.filters import FILTERS, trivially_explained
+from induction.generation.masking import choose_masked_worlds
+from induction.generation.rivals import CompiledFormulas, Rivals
 from induction.generation.worlds import (
     Chosen,
     NoWorldsError,
-    Ready,
-    Rivals,
     WorldSource,
-    choose_masked_worlds,
     choose_no_worlds,
     choose_worlds,
-    described,
 )
 from induction.grounding.check import check, check_many
 from induction.grounding.equivalence import Comparer
@@ -139,9 +137,9 @@ def _pick(templates: Sequence[Template], rng: np.random.Generator) -> tuple[Temp
 
 
 @cache
-def _shared() -> tuple[Ready, Comparer]:
+def _shared() -> tuple[CompiledFormulas, Comparer]:
     """What every instance made in this process can share: neither depends on any of them."""
-    return Ready(load_pool().formulas), Comparer(DEFAULT_SIGNATURE)
+    return CompiledFormulas(load_pool().formulas), Comparer(DEFAULT_SIGNATURE)
 
 
 class _Attempt:
@@ -150,7 +148,7 @@ class _Attempt:
     def __init__(self, band: Band, name: str, gold: Formula, rng: np.random.Generator, options: Options) -> None:
         self._band, self._name, self._gold, self._rng, self._options = band, name, gold, rng, options
         pool, self._comparer = _shared()
-        self._rivals = Rivals(gold, Ready(edited_once(gold, band.signature), more=pool))
+        self._rivals = Rivals(gold, CompiledFormulas(edited_once(gold, band.signature), more=pool))
         self.source = WorldSource(band.recipe, band.signature, gold, rng)
         self.kills: dict[str, int] = {}
         self.labelled_by: dict[str, Formula] = {}
@@ -292,7 +290,7 @@ def _with_record(
         description["smallFormulasLetThrough"] = {
             "tried": attempt.rivals_of_ec,
             "letThrough": len(attempt.let_through),
-            "examples": described(attempt.let_through, _SURVIVORS_TOLD),
+            "examples": _described(attempt.let_through, _SURVIVORS_TOLD),
         }
         if options.certify:
             description["certificate"] = {
@@ -302,7 +300,7 @@ def _with_record(
     else:
         description["rivalsLeft"] = {
             "formulas": len(attempt.survivors),
-            "examples": described(attempt.survivors, _SURVIVORS_TOLD),
+            "examples": _described(attempt.survivors, _SURVIVORS_TOLD),
         }
     if band.regime is Regime.CI:
         description["ciStyle"] = options.ci_style.value
@@ -337,3 +335,8 @@ def _rival_note(attempt: _Attempt, world: World, instance: Instance) -> dict[str
 
 def _refusal(filter_name: str) -> str:
     return f"explained by {'an' if filter_name[0] in 'aeiou' else 'a'} {filter_name}"
+
+
+def _described(formulas: Sequence[Formula], most: int) -> list[str]:
+    """The first few formulas as text, for a record."""
+    return [to_sexpr(formula) for formula in formulas[:most]]

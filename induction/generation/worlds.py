@@ -7,17 +7,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from induction.errors import InductionError
-from induction.evaluation import bitset, three_valued
-from induction.formula.syntax import And, Formula, Not, Or, Signature, to_sexpr
+from induction.evaluation import bitset
+from induction.formula.syntax import Formula, Signature
 from induction.generation.isomorphism import may_be_isomorphic, profile
-from induction.generation.recipes import Range, Recipe
+from induction.generation.recipes import Recipe
+from induction.generation.rivals import Rivals, stacked
 from induction.worlds.world import BoolArray, World
 
-_BATCH = 16
+BATCH = 16
+"""Worlds drawn and looked at together."""
+
 _MOST_DRAWN = 640
 """Worlds drawn for one place before it is given up."""
 
-_MASKS_OF_A_WORLD = 3
 _PLENTY = 6  # rivals to be left for each world to come
 _MOST_LABELLINGS = 40
 _MOST_IN_VAIN = 4  # batches none of whose worlds refutes a rival
@@ -33,68 +35,6 @@ class Chosen:
 
     world: World
     kills: int
-
-
-class Ready:
-    """Formulas made ready to be evaluated on any number of batches; what `more` has made ready is shared."""
-
-    def __init__(self, formulas: Sequence[Formula], more: "Ready | None" = None) -> None:
-        before: tuple[bitset.Evaluator, ...] = () if more is None else more._evaluators
-        known: tuple[Formula, ...] = () if more is None else more.formulas
-        self.formulas: tuple[Formula, ...] = (*known, *formulas)
-        self._evaluators: tuple[bitset.Evaluator, ...] = (*before, bitset.Evaluator(formulas))
-
-    def extensions(self, batch: bitset.Batch) -> BoolArray:
-        """`bool[formulas, worlds, objects]`, padding included."""
-        return np.concatenate([evaluator.tables(batch) for evaluator in self._evaluators])
-
-
-class Rivals:
-    """What the gold is to be told from: formulas by themselves, and the gold joined with each, which splits off a case.
-
-    A rival has a number: first come the formulas, then the gold and each, or each, and not each, or not each.
-    `alive` (`bool[rivals]`) marks those that fit all worlds so far.
-    """
-
-    def __init__(self, gold: Formula, formulas: Ready) -> None:
-        self._gold = gold
-        self._ready = formulas
-        self.plain = len(formulas.formulas)
-        self.alive = np.ones(5 * self.plain, dtype=np.bool_)
-
-    def formula(self, number: int) -> Formula:
-        """Rival `number`."""
-        joined, place = divmod(number, self.plain)
-        formula = self._ready.formulas[place]
-        if joined == 0:
-            return formula
-        operand = formula if joined <= 2 else Not(formula)
-        return And(self._gold, operand) if joined % 2 else Or(self._gold, operand)
-
-    def extensions(self, batch: bitset.Batch, targets: BoolArray) -> BoolArray:
-        """`bool[rivals, worlds, objects]`; the gold's is `targets`, `bool[worlds, objects]`. Padding is included."""
-        own = self._ready.extensions(batch)
-        return np.concatenate([own, targets & own, targets | own, targets & ~own, targets | ~own])
-
-    def wrong(self, worlds: Sequence[World]) -> BoolArray:
-        """`bool[rivals, worlds]`: whether a rival is wrong about some object of a world labelled by the gold."""
-        batch, targets = _stacked(worlds)
-        own = self._ready.extensions(batch)
-        holds, fails = (targets & own).any(axis=2), (targets & ~own).any(axis=2)
-        extra, missing = (~targets & own).any(axis=2), (~targets & ~own).any(axis=2)
-        return np.concatenate([fails | extra, fails, extra, holds, missing])
-
-    def fitting_formulas(self) -> list[Formula]:
-        """The formulas alive by themselves; what the gold is joined with is left out."""
-        return [self._ready.formulas[number] for number in np.flatnonzero(self.alive[: self.plain]).tolist()]
-
-
-def _stacked(worlds: Sequence[World]) -> tuple[bitset.Batch, BoolArray]:
-    """The worlds as a batch, and their labels padded like it."""
-    batch = bitset.Batch.of(worlds)
-    # Padding repeats object 0 and so agrees wherever that does.
-    targets = [np.concatenate([w.target, np.full(batch.size - w.size, w.target[0])]) for w in worlds]
-    return batch, np.stack(targets)
 
 
 class WorldSource:
@@ -124,7 +64,7 @@ class WorldSource:
             if sum(drawn.values()) > max(_MOST_DRAWN, 20 * number):
                 reason = drawn.most_common(1)[0][0]
                 raise NoWorldsError(f"of {sum(drawn.values())} random worlds {len(found)} would do; mostly {reason}")
-            raw = [self._recipe.draw(self.rng, self._signature, "drawn") for _ in range(_BATCH)]
+            raw = [self._recipe.draw(self.rng, self._signature, "drawn") for _ in range(BATCH)]
             for world, target in zip(raw, self.labels(raw), strict=True):
                 labelled = replace(world, target=target)
                 if not self._recipe.admits(target):
@@ -180,7 +120,7 @@ def choose_worlds(source: WorldSource, rivals: Rivals, number: int, *, leave: in
     chosen: list[Chosen] = []
     in_vain = 0
     while len(chosen) < number:
-        batch = source.draw(_BATCH)
+        batch = source.draw(BATCH)
         wrong = rivals.wrong(batch)
         before = len(chosen)
         while len(chosen) < number:
@@ -192,7 +132,7 @@ def choose_worlds(source: WorldSource, rivals: Rivals, number: int, *, leave: in
                 break
             needed = _PLENTY * (number - len(chosen) - 1 + leave)
             patient = useful[left[useful] >= min(needed, left[useful].max())]
-            formulas = alive[: rivals.plain].sum(axis=0)
+            formulas = alive[: rivals.formula_count].sum(axis=0)
             best = int(patient[np.lexsort((kills[patient], formulas[patient]))[-1]])
             rivals.alive &= ~wrong[:, best]
             chosen.append(Chosen(replace(batch[best], name="chosen"), int(kills[best])))
@@ -230,8 +170,8 @@ def choose_no_worlds(source: WorldSource, rivals: Rivals, number: int) -> list[t
 
 def _no_world(source: WorldSource, rivals: Rivals) -> tuple[World, int, BoolArray] | None:
     """Of one batch the best world to be missed, the number of the rival that labels it, and the rivals it refutes."""
-    worlds = source.draw(_BATCH)
-    batch, targets = _stacked(worlds)
+    worlds = source.draw(BATCH)
+    batch, targets = stacked(worlds)
     tables = rivals.extensions(batch, targets)
     best: tuple[tuple[int, int], World, int, BoolArray] | None = None
     for w, world in enumerate(worlds):
@@ -242,77 +182,7 @@ def _no_world(source: WorldSource, rivals: Rivals) -> tuple[World, int, BoolArra
             if not source.admits(target):
                 continue
             refuted: BoolArray = rivals.alive & (here == target).all(axis=1)
-            score = (int(refuted[: rivals.plain].sum()), int(refuted.sum()))
+            score = (int(refuted[: rivals.formula_count].sum()), int(refuted.sum()))
             if best is None or score > best[0]:
                 best = (score, replace(world, name="chosen", target=target.copy()), number, refuted)
     return None if best is None else best[1:]
-
-
-def choose_masked_worlds(
-    source: WorldSource,
-    gold: Formula,
-    rivals: Sequence[Formula],
-    number: int,
-    masked: Sequence[str],
-    rate: Range,
-    rng: np.random.Generator,
-) -> tuple[list[Chosen], list[Formula]]:
-    """Partly observed worlds for EC, each of which refutes a rival, and the formulas of `rivals` that are left.
-
-    A rival, one of the formulas or the gold joined with one, is refuted where some label is out of its reach whatever
-    the unknown atoms are, as far as three-valued evaluation sees. Of several worlds and masks the pair is taken that
-    refutes most formulas, then most rivals.
-
-    Raises:
-        NoWorldsError: not so many such worlds were found.
-    """
-    evaluator = three_valued.Evaluator([gold, *rivals])
-    alive = np.ones(5 * len(rivals), dtype=np.bool_)
-    chosen: list[Chosen] = []
-    for _ in range(number):
-        best: tuple[tuple[int, int], BoolArray, World, World] | None = None
-        for whole in source.draw(_BATCH // 4):
-            for _ in range(_MASKS_OF_A_WORLD):
-                world = mask(whole, masked, rate, rng)
-                refuted = alive & _out_of_reach(evaluator.values(world), world)
-                score = (int(refuted[: len(rivals)].sum()), int(refuted.sum()))
-                if best is None or score > best[0]:
-                    best = (score, refuted, world, whole)
-        assert best is not None
-        score, refuted, world, whole = best
-        if not score[1]:
-            raise NoWorldsError(f"only {len(chosen)} of {number} masked worlds refute a rival that fits the others")
-        alive &= ~refuted
-        chosen.append(Chosen(world, score[1]))
-        source.taken.append(whole)
-    return chosen, [formula for formula, left in zip(rivals, alive[: len(rivals)].tolist(), strict=True) if left]
-
-
-def _out_of_reach(values: three_valued.Values, world: World) -> BoolArray:
-    """`bool[rivals]`: whether some label is out of reach; `values` are those of the gold and of the formulas."""
-    gold, own = values[0], values[1:]
-    negated = three_valued.TRUE - own
-    every = np.concatenate(
-        [own, np.minimum(gold, own), np.maximum(gold, own), np.minimum(gold, negated), np.maximum(gold, negated)]
-    )
-    impossible = np.where(world.target, every == three_valued.FALSE, every == three_valued.TRUE)
-    found: BoolArray = impossible.any(axis=1)
-    return found
-
-
-def mask(world: World, masked: Sequence[str], rate: Range, rng: np.random.Generator) -> World:
-    """The world with a share of the atoms of each of `masked` hidden, between the bounds of `rate`."""
-    unknown = {}
-    for name in masked:
-        table = world.true[name]
-        hidden = round(float(rng.uniform(*rate)) * table.size)
-        places = np.zeros(table.size, dtype=np.bool_)
-        places[rng.permutation(table.size)[:hidden]] = True
-        unknown[name] = places.reshape(table.shape)
-    true = {name: table & ~unknown[name] if name in unknown else table for name, table in world.true.items()}
-    return replace(world, true=true, unknown=unknown, observation_mode="partial")
-
-
-def described(formulas: Sequence[Formula], most: int) -> list[str]:
-    """The first few formulas as text, for a record."""
-    return [to_sexpr(formula) for formula in formulas[:most]]

@@ -16,7 +16,8 @@ from induction.generation.distractors import load_pool
 from induction.generation.filters import explained_without_quantifiers
 from induction.generation.isomorphism import may_be_isomorphic
 from induction.generation.pipeline import CiStyle, Options, instance_id, instance_seeds, make_instance
-from induction.generation.worlds import NoWorldsError, Rivals
+from induction.generation.rivals import CompiledFormulas, Rivals
+from induction.generation.worlds import NoWorldsError
 from induction.grounding import check
 from induction.grounding.equivalence import Comparer, Sameness
 from induction.search import SearchOptions, load_search
@@ -223,12 +224,11 @@ def test_a_suite_has_the_proportions_of_the_release():
 
 def test_rivals_joined_with_the_gold_are_what_their_formulas_say():
     from induction.evaluation import bitset
-    from induction.generation.worlds import Ready
     from induction.worlds.sampling import sample_world
 
     gold = parse_formula("(exists y (and (R x y) (P y)))")
     formulas = [parse_formula(text) for text in ("(P x)", "(exists y (S x y))", "(not (Q x))")]
-    rivals = Rivals(gold, Ready(formulas[1:], more=Ready(formulas[:1])))
+    rivals = Rivals(gold, CompiledFormulas(formulas[1:], more=CompiledFormulas(formulas[:1])))
     rng = np.random.default_rng(2)
     worlds = []
     for i in range(6):
