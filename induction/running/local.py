@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from typing import Any
 
 _POLL_S = 0.05
 _GRACE_S = 1.0
+_PARENT_POLL_S = 0.5
 _CONTEXT = multiprocessing.get_context("fork" if sys.platform.startswith("linux") else "spawn")
 
 
@@ -111,13 +113,16 @@ def run_tasks(
 
 def _start(task: Task) -> _Running:
     here, there = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(target=_in_process, args=(task, there), daemon=True)  # type: ignore[attr-defined]
+    process = _CONTEXT.Process(  # type: ignore[attr-defined]
+        target=_in_process, args=(task, there, os.getpid()), daemon=True
+    )
     process.start()
     there.close()
     return _Running(task, process, here)
 
 
-def _in_process(task: Task, connection: Connection) -> None:
+def _in_process(task: Task, connection: Connection, parent: int) -> None:
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     # Ctrl-C is for the parent, which passes it on as a request to stop.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
@@ -131,6 +136,13 @@ def _in_process(task: Task, connection: Connection) -> None:
         connection.send(("failed", "memory"))
     except Exception as error:
         connection.send(("failed", f"{type(error).__name__}: {error}"))
+
+
+def _end_with(parent: int) -> None:
+    """End this process once its parent is gone: killed, it cannot stop its tasks, and their pipes would never break."""
+    while os.getppid() == parent:
+        time.sleep(_PARENT_POLL_S)
+    os._exit(1)
 
 
 def _interrupt(_signal: int, _frame: object) -> None:

@@ -107,8 +107,13 @@ def test_a_killed_run_goes_on_where_it_stopped(command, tmp_path):
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not (journal.exists() and journal.read_bytes().count(b"\n") > 10):
         time.sleep(0.02)
+    workers = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
     process.kill()
     process.wait()
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and any(os.path.exists(f"/proc/{worker}/stat") for worker in workers):
+        time.sleep(0.1)
+    assert not any(os.path.exists(f"/proc/{worker}/stat") for worker in workers)
     assert not file.exists()
     kept = journal.read_bytes().count(b"\n") - 1
     assert kept >= 10
