@@ -101,6 +101,8 @@ def command(
     from induction.worlds.instance import Regime
 
     require_instance_file_name(out)
+    if instance_id is not None and (not instance_id.strip() or not instance_id.isprintable()):
+        raise UsageError(f"--id: '{printable(instance_id)}' is no id")
     bands = find_bands(regime, band)
     overrides = Overrides(
         worlds=_range("--worlds", worlds, int, 1, 40),

@@ -54,7 +54,7 @@ def command(
     from induction.scoring.predictions import read_predictions
 
     inputs.require_one_standard_input(file, *predictions, holdout)
-    _require_another_file(out, [file, *predictions, holdout])
+    inputs.require_another_file(out, [file, *predictions, holdout])
     instances, faults, _ = inputs.load_instances(file, None)
     fresh = read_holdouts(holdout, instances) if holdout is not None else {}
     read, bad = [], list[InductionError](faults)
@@ -96,15 +96,6 @@ def command(
     _print_summary(out, rows, plan, holdout=holdout is not None)
     inputs.report_faults(bad)
     return 2 if bad else 0
-
-
-def _require_another_file(out: str, given: "Sequence[str | None]") -> None:
-    """Raises UsageError: the output is one of the files that are read."""
-    from pathlib import Path
-
-    for path in given:
-        if path not in (None, "-") and Path(path or "").resolve() == Path(out).resolve():
-            raise UsageError(f"{printable(out, 200)}: is read, and would be replaced by the output")
 
 
 def _run_names(paths: "Sequence[str]") -> list[str]:

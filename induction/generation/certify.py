@@ -67,7 +67,7 @@ _SMALL_PROBES = 12
 _FRESH_WORLDS = 200
 _MOST_HITS = 2_000
 _PROOF_LIMIT = 2_000_000
-_OPEN_SHARES = (0.15, 0.15, 0.3, 0.3, 0.3, 0.5, 0.5, 0.7, 0.7)
+_OPEN_SHARES = (0.15, 0.15, 0.3, 0.3, 0.3, 0.5, 0.5, 0.7, 0.7, 1.0, 1.0)
 
 
 class _OpenError(BudgetExhaustedError):
@@ -103,8 +103,8 @@ class Certificate:
 
     @property
     def smallest(self) -> Survivor | None:
-        """The smallest formula that counts as the gold's equal; None without a result."""
-        return self.survivors[0] if self.survivors else None
+        """The smallest formula that is proven to be the gold's equal; None without a result."""
+        return next((survivor for survivor in self.survivors if survivor.evidence != "sampled"), None)
 
     def to_record(self, gold: Formula) -> dict[str, Any]:
         """The certificate as it stands in an instance's record."""

@@ -13,6 +13,8 @@ from induction.worlds.instance import Instance, Regime
 from induction.worlds.records import HOLDOUT_SCHEMA, record_from_instance
 from induction.worlds.world import World
 
+_PATIENCE = 1_000  # worlds drawn for each that is wanted: some golds label few objects of most worlds
+
 
 @dataclass(frozen=True)
 class Holdout:
@@ -71,6 +73,6 @@ def make_holdout(instance: Instance, count: int, seed: int) -> Holdout:
     digest = hashlib.sha256(f"holdout|{seed}|{instance.instance_id}".encode()).digest()
     source = WorldSource(recipe, instance.signature, instance.gold, np.random.default_rng(list(digest)))
     source.taken.extend(instance.worlds)
-    worlds = source.draw(count)
+    worlds = source.draw(count, patience=_PATIENCE)
     named = tuple(replace(world, name=f"holdout_{i}") for i, world in enumerate(worlds))
     return Holdout(instance, seed, recipe, named)

@@ -121,8 +121,8 @@ def _pair(value: Any, kind: type[Any]) -> tuple[Any, Any]:
 def infer_recipe(worlds: Sequence[World]) -> Recipe:
     """The recipe that worlds seem to come from: their sizes, and each predicate's densities or common out-degree.
 
-    Densities are of the known atoms. A binary predicate has an out-degree if every object of every world has that
-    many known successors and none unknown.
+    Densities are of the known atoms. A binary predicate has an out-degree if every object of every world, two or more,
+    has that many known successors and none unknown. Shares of labels reach as far as `LABEL_SHARE` or the worlds do.
     """
     signature = worlds[0].signature
     density: dict[PredicateName, Range] = {}
@@ -135,4 +135,6 @@ def infer_recipe(worlds: Sequence[World]) -> Recipe:
             densities = [world.density(name) for world in worlds]
             density[name] = (round(min(densities), 3), round(max(densities), 3))
     sizes = [world.size for world in worlds]
-    return Recipe((min(sizes), max(sizes)), density, out_degree, inferred=True)
+    shares = [float(world.target.mean()) for world in worlds]
+    label_share = (min(LABEL_SHARE[0], *shares), max(LABEL_SHARE[1], *shares))
+    return Recipe((min(sizes), max(sizes)), density, out_degree, label_share, inferred=True)

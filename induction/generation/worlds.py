@@ -49,11 +49,13 @@ class WorldSource:
         self.taken: list[World] = []
         self.rejected: Counter[str] = Counter()
 
-    def draw(self, number: int, admit: Callable[[World], bool] = lambda world: True) -> list[World]:
+    def draw(
+        self, number: int, admit: Callable[[World], bool] = lambda world: True, *, patience: int = 20
+    ) -> list[World]:
         """So many worlds that `admit`.
 
         Raises:
-            NoWorldsError: too few worlds will do, of `_MOST_DRAWN` or twenty times `number`, whichever is more.
+            NoWorldsError: too few worlds will do, of `_MOST_DRAWN` or `patience` times `number`, whichever is more.
         """
         found: list[World] = []
         profiles: dict[object, list[World]] = {}
@@ -61,7 +63,7 @@ class WorldSource:
             profiles.setdefault(profile(world), []).append(world)
         drawn = Counter[str]()
         while len(found) < number:
-            if sum(drawn.values()) > max(_MOST_DRAWN, 20 * number):
+            if sum(drawn.values()) > max(_MOST_DRAWN, patience * number):
                 reason = drawn.most_common(1)[0][0]
                 raise NoWorldsError(f"of {sum(drawn.values())} random worlds {len(found)} would do; mostly {reason}")
             raw = [self._recipe.draw(self.rng, self._signature, "drawn") for _ in range(BATCH)]

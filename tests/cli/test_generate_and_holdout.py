@@ -91,6 +91,15 @@ def test_what_cannot_be_made_is_left_out_and_told(induction, tmp_path):
     assert (ran.code, made + left_out) in ((0, 6), (1, 6)) or (ran.code, made) == (2, 0)
 
 
+def test_holdout_never_replaces_its_input(induction, tmp_path):
+    file = tmp_path / "suite.jsonl"
+    assert induction("generate", "-n", "1", "--regime", "fullobs", "--band", "easy", "-o", str(file)).code == 0
+    content = file.read_bytes()
+    ran = induction("holdout", str(file), "-o", str(file))
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert file.read_bytes() == content
+
+
 def test_holdout_rows_are_no_instances(induction, tmp_path):
     out = tmp_path / "h.jsonl"
     assert induction("holdout", str(PROJECT / "data" / "suite.yaml.gz"), "--id", "easy_001", "-o", str(out)).code == 0
@@ -174,6 +183,7 @@ def test_ctrl_c_keeps_what_is_made(command, tmp_path):
         (["--regime", "ec", "--band", "core", "--instance-seed", "4", "-n", "2"], "and no --count"),
         (["--instance-seed", "4"], "give its --regime and --band"),
         (["--id", "a"], "--id goes with --instance-seed"),
+        (["--regime", "ec", "--band", "core", "--instance-seed", "4", "--id", "a\nb"], "is no id"),
         (["-n", "0"], "--count"),
         (["--regime", "fullobs", "--band", "hard", "--density", "0-0"], "no instance of FullObs hard in 40 attempts"),
         (["--regime", "ec", "--band", "core", "--objects", "1"], "no instance of EC core in 40 attempts"),

@@ -61,7 +61,8 @@ def hard_instance(tmp_path):
 
 def test_exit_codes(induction, tmp_path):
     path = hard_instance(tmp_path)
-    report = json.loads(induction("solve", str(path), "--budget", "1s", "--json").out)
+    # Long enough that a busy machine gets to size 10 too, too short for any to get to the end.
+    report = json.loads(induction("solve", str(path), "--budget", "4s", "--json").out)
     (row,) = report["rows"]
     assert row["outcome"] == "timed-out"
     assert row["noneBelow"] >= 10
@@ -139,11 +140,10 @@ def test_rows_of_other_contents_do_not_count(examples):
     """The journal's key changes with what the instances say, not only with their names."""
     from dataclasses import replace
 
-    from induction.cli.solve import _key
-    from induction.search import SearchOptions
+    from induction.cli.inputs import journal_key
 
     instance = read_instances(examples, ["example_fullobs"])[0]
     world = instance.worlds[0]
     relabelled = replace(instance, worlds=(replace(world, target=~world.target), *instance.worlds[1:]))
-    keys = [_key("bottom-up", SearchOptions(), 1.0, 1, [one]) for one in (instance, instance, relabelled)]
+    keys = [journal_key("solve", [one], search="bottom-up") for one in (instance, instance, relabelled)]
     assert keys[0] == keys[1] != keys[2]
