@@ -10,8 +10,8 @@ WORKERS ?= 2
 
 help:
 	@echo "make demo       build the environment; check and find formulas on data/examples/"
-	@echo "make test       linters, types, import rules and the test suite (about 5 minutes on 2 cores)"
-	@echo "make test-full  the same with the large counts (about 8 minutes more)"
+	@echo "make test       linters, types, import rules and the test suite (about 7 minutes on 2 cores)"
+	@echo "make test-full  the same with the large counts (some 12 minutes more)"
 	@echo "make lint       linters, types and import rules alone"
 	@echo "make bench      the measurements behind the performance claims, smoke size"
 	@echo "make data       make the files of data/ anew, byte for byte"
