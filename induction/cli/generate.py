@@ -227,14 +227,15 @@ def _make(
                         if report.failure == "interrupted":
                             raise KeyboardInterrupt
                         raise InductionError(f"{report.name}: {report.failure}")
-                    for name, record, problem in report.result:
-                        if problem:
-                            failed[name] = problem
-                            if not journal.rows and len(failed) >= min(_HOPELESS, len(wanted)):
-                                raise InductionError(f"{printable(name)}: {problem}")
-                            continue
-                        journal.add(name, {"instanceId": name, "record": record})
-                        progress.advance(bar)
+                    made = {
+                        name: {"instanceId": name, "record": record} for name, record, why in report.result if not why
+                    }
+                    journal.add_all(made)
+                    progress.advance(bar, len(made))
+                    failed |= {name: why for name, _, why in report.result if why}
+                    if not journal.rows and len(failed) >= min(_HOPELESS, len(wanted)):
+                        name, why = next(iter(failed.items()))
+                        raise InductionError(f"{printable(name)}: {why}")
             except KeyboardInterrupt:
                 if journal.rows:
                     path = printable(str(journal.path), 200)
