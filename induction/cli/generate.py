@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _MOST_OBJECTS = 30  # with more, telling rivals apart takes more memory than a laptop has
 _HOPELESS = 3  # that many failures and nothing made: the request cannot be met
-_TOGETHER = 10  # instances a process makes at a time, where each takes a twentieth of a second
+_TOGETHER = 25  # instances a process makes at a time, where each takes a twentieth of a second
 
 
 def command(

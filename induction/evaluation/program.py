@@ -107,6 +107,7 @@ class Program(Generic[_Value]):
         self._steps: list[_Step[_Value]] = []
         self._numbers: dict[tuple[object, ...], int] = {}
         self._outputs: dict[int, list[int]] = {}  # step -> the formulas whose extension it is
+        self._peaks: dict[tuple[int, bool], int] = {}
         for f, formula in enumerate(formulas):
             number = self._add(formula)[id(formula)]
             stray = [v for v in self._steps[number].variables if v != FREE_VARIABLE]
@@ -151,7 +152,9 @@ class Program(Generic[_Value]):
                 f"a subformula with {self.widest} free variables needs {widest:,} table entries "
                 f"in a world of {size} objects; the limit is {limit:,}"
             )
-        peak = self._count_peak_cells(size, keep_all)
+        peak = self._peaks.get((size, keep_all))
+        if peak is None:
+            peak = self._peaks[size, keep_all] = self._count_peak_cells(size, keep_all)
         if peak > limit:
             raise EvaluationLimitError(
                 f"the formula needs tables of {peak:,} entries at a time in a world of {size} objects; "
