@@ -12,7 +12,6 @@ tier makes 40 instances of each FullObs band (10 of the challenge) and 30 of eac
 import argparse
 import io
 import json
-import math
 import multiprocessing
 import sys
 from collections import defaultdict
@@ -28,6 +27,7 @@ from induction.formula.syntax import to_sexpr
 from induction.generation.bands import BANDS, Band
 from induction.generation.holdout import make_holdout
 from induction.generation.pipeline import CiStyle, Options, instance_id, instance_seeds, make_instance, prepare
+from induction.scoring.metrics import Share
 from induction.search import SearchOptions, load_search
 from induction.worlds.instance import Regime
 
@@ -64,14 +64,6 @@ def one(task: tuple[str, int, int, bool]) -> dict[str, Any]:
     return row
 
 
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """The 95 % interval of a share."""
-    z, share = 1.959964, successes / trials
-    middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
-    reach = z / (1 + z * z / trials) * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    return max(0.0, middle - reach), min(1.0, middle + reach)
-
-
 def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """For each band and way of making: how many answers are right on all fresh worlds."""
     groups: dict[tuple[str, bool], list[dict[str, Any]]] = defaultdict(list)
@@ -80,7 +72,7 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     table = []
     for (band, certified), members in groups.items():
         exact = sum(row["right"] == 1.0 for row in members)
-        low, high = wilson(exact, len(members))
+        low, high = Share(exact, len(members)).interval or (0.0, 1.0)
         closed = [row for row in members if row["status"] not in (None, "open")]
         table.append(
             {

@@ -1,6 +1,7 @@
 """`induction generate`: instances with planted golds, whose worlds refute shortcuts."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -125,12 +126,13 @@ def command(
     if instance_seed is None:
         if instance_id is not None:
             raise UsageError("--id goes with --instance-seed")
+        shared_out = share_out(count or 10, bands)
+        totals = Counter(one.label for one in shared_out)
+        numbered = {one.label: enumerate(instance_seeds(seed, one, totals[one.label]), start=1) for one in bands}
         wanted = []
-        numbers: dict[str, int] = {}
-        for one in share_out(count or 10, bands):
-            numbers[one.label] = numbers.get(one.label, 0) + 1
-            number = numbers[one.label]
-            wanted.append((one, id_of(one, number), instance_seeds(seed, one, number)[-1]))
+        for one in shared_out:
+            number, one_seed = next(numbered[one.label])
+            wanted.append((one, id_of(one, number), one_seed))
     else:
         if len(bands) != 1 or count is not None:
             raise UsageError("--instance-seed makes one instance: give its --regime and --band, and no --count")

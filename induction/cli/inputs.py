@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from induction.formula.syntax import Signature
     from induction.worlds.instance import Instance
 
-_FORMULA_FIELDS = ("extractedFormula", "formula", "response", "rawResponse", "text")
 _ID_FIELDS = ("instanceId", "instance_id")
 _MOST_FAULTS_SHOWN = 20
 
@@ -77,9 +76,11 @@ def read_candidates(path: str) -> Iterator[Candidate | InstanceFormatError]:
 
 
 def _candidate_from_row(row: dict[str, Any], name: str, place: str) -> Candidate:
-    formula_field = next((field for field in _FORMULA_FIELDS if row.get(field) is not None), None)
-    if formula_field is None and not any(field in row for field in _FORMULA_FIELDS):
-        raise InstanceFormatError(f"the row has none of {', '.join(_FORMULA_FIELDS)}", file=name, place=place)
+    from induction.scoring.predictions import ANSWER_FIELDS
+
+    formula_field = next((field for field in ANSWER_FIELDS if row.get(field) is not None), None)
+    if formula_field is None and not any(field in row for field in ANSWER_FIELDS):
+        raise InstanceFormatError(f"the row has none of {', '.join(ANSWER_FIELDS)}", file=name, place=place)
     text = row[formula_field] if formula_field else None
     instance_id = next((row[field] for field in _ID_FIELDS if row.get(field) is not None), None)
     for field, value in ((formula_field, text), ("instanceId", instance_id)):

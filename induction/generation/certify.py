@@ -154,7 +154,7 @@ def certify(
         avoided = avoid
     except NoWorldsError:
         probes, avoided = source.draw(_PROBES), ()
-    sweep = _Sweep(instance, gold, probes, up_to, most_worlds)
+    sweep = _Sweep(instance, probes, up_to, most_worlds)
     reason = ""
     try:
         sweep.run()
@@ -296,9 +296,7 @@ def _exact_degree(name: str, degree: int) -> Formula:
 class _Sweep:
     """The pass through all sizes: takes in probes until what fits agrees with the gold on all of them."""
 
-    def __init__(
-        self, instance: Instance, gold: Formula, probes: Sequence[World], up_to: int, most_worlds: int
-    ) -> None:
+    def __init__(self, instance: Instance, probes: Sequence[World], up_to: int, most_worlds: int) -> None:
         self._instance = instance
         self._probes = list(probes)
         self._up_to = up_to
@@ -311,7 +309,6 @@ class _Sweep:
         ]
         self._own = len(instance.train_worlds)
         self._others = len(instance.no_worlds)
-        self._labelled = [*instance.train_worlds, *self._probes]
         self._layout = Layout([*instance.train_worlds, *instance.no_worlds, *self._probes, *small])
         self._tables = ClassTables(self._layout, FRAGMENT, tick=self._tick)
         self._fitter = Fitter(self._tables, most_hits=_MOST_HITS, tick=self._tick)

@@ -18,7 +18,7 @@ def may_be_isomorphic(first: World, second: World) -> bool:
         return False
     allowed = np.ones((first.size, second.size), dtype=np.bool_)  # by element of first, of second
     for name in first.signature.unary:
-        allowed &= ~_clash(first, second, name, np.arange(first.size), np.arange(second.size))
+        allowed &= ~_clash(first, second, name)
     for name in first.signature.binary:
         loops = [(np.diagonal(w.true[name]), np.diagonal(w.unknown[name])) for w in (first, second)]
         (true, unknown), (other_true, other_unknown) = loops
@@ -44,10 +44,10 @@ def profile(world: World) -> object:
     return (world.size, *parts)
 
 
-def _clash(first: World, second: World, name: str, mine: Any, theirs: Any) -> Any:
-    """`bool[m, t]`: whether a unary atom is known differently at an object of `mine` and one of `theirs`."""
-    known = ~first.unknown[name][mine][:, None] & ~second.unknown[name][theirs][None]
-    return known & (first.true[name][mine][:, None] != second.true[name][theirs][None])
+def _clash(first: World, second: World, name: str) -> Any:
+    """`bool[m, t]`: whether a unary atom is known differently at object m of `first` and t of `second`."""
+    known = ~first.unknown[name][:, None] & ~second.unknown[name][None]
+    return known & (first.true[name][:, None] != second.true[name][None])
 
 
 def _extend(
