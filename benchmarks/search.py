@@ -32,7 +32,8 @@ from machine import PROJECT, machine
 from induction.budget import Budget
 from induction.evaluation import bitset
 from induction.formula import DEFAULT_SIGNATURE, Formula, Signature, parse_formula, to_sexpr
-from induction.running.local import Limits, Report, Task, run_tasks
+from induction.running.local import run_tasks
+from induction.running.tasks import Limits, Report, Task
 from induction.search import SearchOptions, load_search
 from induction.worlds import Instance, Regime, World, read_instances
 from induction.worlds.sampling import sample_world

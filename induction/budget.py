@@ -1,6 +1,7 @@
 """What a search may spend, and how it can end."""
 
 import enum
+import os
 import time
 from dataclasses import dataclass, field
 
@@ -30,6 +31,15 @@ class OutOfTimeError(BudgetExhaustedError):
 
 class OutOfMemoryError(BudgetExhaustedError):
     """The memory limit would be passed."""
+
+
+def resident_bytes(pid: int | None = None) -> int:
+    """The resident memory of a process, by default this one; 0 where the system does not tell."""
+    try:
+        with open(f"/proc/{pid or 'self'}/statm") as stream:
+            return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return 0
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ __all__ = [
     "InductionError",
     "InstanceFormatError",
     "MissingFileError",
+    "MissingLibraryError",
     "UnknownNameError",
     "UnsupportedRegimeError",
     "UsageError",
@@ -102,6 +103,10 @@ class MissingFileError(InductionError, FileNotFoundError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class MissingLibraryError(InductionError, ImportError):
+    """A library that what was asked for needs is not installed."""
 
 
 class UnknownNameError(InductionError, KeyError):

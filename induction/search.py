@@ -1,17 +1,28 @@
-"""What every search takes and gives, and how one is found by name."""
+"""What every search takes and gives, how one is found by name, and what searches share while they are under way."""
 
+import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any, Protocol
 
-from induction.budget import Budget, Outcome
-from induction.errors import UnknownNameError, printable
-from induction.formula.syntax import Formula
-from induction.worlds.instance import Instance
+from induction.budget import Budget, Outcome, OutOfMemoryError, OutOfTimeError, resident_bytes
+from induction.errors import (
+    BudgetExhaustedError,
+    EvaluationLimitError,
+    MissingLibraryError,
+    UnknownNameError,
+    printable,
+)
+from induction.formula.metrics import free_variables
+from induction.formula.syntax import FREE_VARIABLE, Formula
+from induction.grounding.check import check
+from induction.worlds.instance import Instance, Regime
 
 ENTRY_POINTS = "induction.searches"
 """The entry point group in which searches are registered."""
+
+_COMPLETION_LIMIT = 5_000_000  # work allowed for completing one EC world with an answer
 
 
 @dataclass(frozen=True)
@@ -19,7 +30,8 @@ class SearchOptions:
     """What is searched for. Not every search heeds all of it; its result says which fragment it covered.
 
     `max_ast` is the largest AST size looked for, `variables` how many variable names may occur, `depth` how deep
-    quantifiers may nest, `equality` whether `=` may occur, and `solutions` how many answers are wanted.
+    quantifiers may nest, `equality` whether `=` may occur, and `solutions` how many answers are wanted. Of the labels
+    to match, `noise` may be wrong, all worlds together.
     """
 
     max_ast: int = 22
@@ -27,6 +39,7 @@ class SearchOptions:
     depth: int = 3
     equality: bool = True
     solutions: int = 1
+    noise: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,10 +76,32 @@ class SearchResult:
         return bool(self.formulas) and self.formulas[0].ast_nodes <= self.none_below
 
 
+@dataclass(frozen=True)
+class About:
+    """What a search says of itself: what it does, expresses and proves, a phrase each.
+
+    `noise` says whether it heeds `SearchOptions.noise`, `needs` which importable modules it cannot do without, and
+    `schedule`, a line a step, what it does in which order where that is fixed beforehand.
+    """
+
+    summary: str
+    expresses: str
+    proves: str
+    noise: bool = False
+    needs: tuple[str, ...] = ()
+    schedule: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The needed modules that are not installed."""
+        return tuple(name for name in self.needs if importlib.util.find_spec(name) is None)
+
+
 class Search(Protocol):
-    """A way of finding formulas that explain an instance."""
+    """A way of finding formulas that explain an instance, of any regime."""
 
     name: str
+    about: About
 
     def search(
         self,
@@ -80,14 +115,114 @@ class Search(Protocol):
 
 
 def search_names() -> list[str]:
-    """The names of the searches installed."""
+    """The names of the searches there are, installed in full or not."""
     return sorted(entry.name for entry in metadata.entry_points(group=ENTRY_POINTS))
 
 
-def load_search(name: str) -> Search:
-    """The search registered as `name`. Raises UnknownNameError if there is none."""
+def find_search(name: str) -> Search:
+    """The search registered as `name`, whether or not it can run. Raises UnknownNameError if there is none."""
     for entry in metadata.entry_points(group=ENTRY_POINTS):
         if entry.name == name:
             found: Search = entry.load()()
             return found
     raise UnknownNameError(f"there is no search '{printable(name)}'; there are {', '.join(search_names())}")
+
+
+def load_search(name: str) -> Search:
+    """The search registered as `name`.
+
+    Raises:
+        UnknownNameError: there is none.
+        MissingLibraryError: it needs a library that is not installed.
+    """
+    found = find_search(name)
+    if found.about.missing:
+        raise MissingLibraryError(f"{name} needs {', '.join(found.about.missing)}, which is not installed")
+    return found
+
+
+def count_mislabelled(formula: Formula, instance: Instance) -> int | None:
+    """How many objects of the worlds to match `formula` mislabels, by the reference evaluator.
+
+    None where it does not explain the instance whatever is put down to noise: a NO world is matched, or an EC world
+    has no completion.
+    """
+    try:
+        verdict = check(formula, instance, use_reference=True, resource_limit=_COMPLETION_LIMIT)
+    except (BudgetExhaustedError, EvaluationLimitError):
+        return None
+    if instance.regime is Regime.EC:
+        return 0 if verdict.valid else None
+    if any(world.side == "NO" for world in verdict.failed_worlds):
+        return None
+    return sum(world.mismatches for world in verdict.worlds if world.side != "NO")
+
+
+def fits(formula: Formula, instance: Instance, noise: int = 0) -> bool:
+    """Whether `formula` explains the instance but for at most `noise` labels, by the reference evaluator."""
+    wrong = count_mislabelled(formula, instance)
+    return wrong is not None and wrong <= noise
+
+
+class Attempt:
+    """One search under way on one instance: what it may still spend, and its best answer so far.
+
+    Whatever is offered as an answer is re-checked by the reference evaluator first.
+    """
+
+    def __init__(
+        self, instance: Instance, budget: Budget, options: SearchOptions, report: Callable[[Progress], None]
+    ) -> None:
+        self.instance = instance
+        self.options = options
+        self.best: Formula | None = None
+        self.none_below = 0
+        self.at_size = 0
+        self.steps = 0
+        self._meter = budget.start()
+        self._report = report
+
+    @property
+    def bound(self) -> int:
+        """Formulas of this AST size and more are no improvement, or larger than asked for."""
+        return self.best.ast_nodes if self.best is not None else self.options.max_ast + 1
+
+    @property
+    def remaining_s(self) -> float | None:
+        """Wall seconds left; None without a limit."""
+        limit = self._meter.budget.time_limit_s
+        return None if limit is None else max(0.0, limit - self._meter.elapsed_s)
+
+    def tick(self) -> None:
+        """Say how far the search is. Raises OutOfTimeError or OutOfMemoryError if a limit is passed."""
+        self.steps += 1
+        self._report(Progress(self.at_size, self.steps, self.best, self.none_below))
+        self._meter.check(resident_bytes())
+
+    def offer(self, formula: Formula) -> bool:
+        """Take `formula` for the best answer if it explains the instance and is smaller; whether it was taken."""
+        if self.best is not None and formula.ast_nodes >= self.best.ast_nodes:
+            return False
+        if free_variables(formula) != {FREE_VARIABLE} or not fits(formula, self.instance, self.options.noise):
+            return False
+        self.best = formula
+        self.tick()
+        return True
+
+    def ended(self, *, proven: bool) -> Outcome:
+        """The outcome of a search that came to its end by itself; `proven` if its answer is known to be smallest."""
+        if self.best is not None and (proven or self.best.ast_nodes <= self.options.max_ast):
+            return Outcome.SOLVED
+        return Outcome.EXHAUSTED
+
+
+def outcome_of(steps: Callable[[], Outcome]) -> Outcome:
+    """What `steps` ends with; limits that are passed, and interrupts, become outcomes."""
+    try:
+        return steps()
+    except OutOfTimeError:
+        return Outcome.TIMED_OUT
+    except (OutOfMemoryError, MemoryError):
+        return Outcome.OUT_OF_MEMORY
+    except KeyboardInterrupt:
+        return Outcome.UNKNOWN

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from induction.baselines.bottom_up.ordering import best_of_each_meaning, constant_answers, renamed_apart, varied_worlds
 
-from induction.budget import Meter, Outcome, OutOfMemoryError, OutOfTimeError
+from induction.budget import Meter, Outcome
 from induction.enumeration.classes import SMALLEST, ClassTables
 from induction.enumeration.layout import Fragment, Layout
 from induction.errors import BudgetExhaustedError
@@ -18,7 +18,7 @@ from induction.evaluation import three_valued
 from induction.formula.metrics import free_variables
 from induction.formula.syntax import FREE_VARIABLE, Formula
 from induction.grounding.check import check
-from induction.search import Progress, SearchOptions, SearchResult
+from induction.search import Progress, SearchOptions, SearchResult, outcome_of
 from induction.worlds.instance import Instance
 from induction.worlds.world import BoolArray, World
 
@@ -49,11 +49,12 @@ def search_completions(
         report(Progress(size, classes, answers[0] if answers else None, none_below if covers_all else 0))
 
     tables = ClassTables(layout, fragment, tick=tick)
-    try:
+
+    def run() -> Outcome:
+        nonlocal size, none_below, undecided
         for size in range(SMALLEST, options.max_ast + 1):
             if answers and answers[0].ast_nodes <= size:
-                outcome = Outcome.SOLVED
-                break
+                return Outcome.SOLVED
             for formula in _formulas_of_size(tables, size):
                 tick()
                 try:
@@ -65,17 +66,11 @@ def search_completions(
                     break
             answers.sort(key=lambda answer: answer.ast_nodes)
             if answers and answers[0].ast_nodes <= size:
-                outcome = Outcome.SOLVED
-                break
+                return Outcome.SOLVED
             none_below = size + 1
-        else:
-            outcome = Outcome.SOLVED if answers else Outcome.EXHAUSTED
-    except OutOfTimeError:
-        outcome = Outcome.TIMED_OUT
-    except (OutOfMemoryError, MemoryError):
-        outcome = Outcome.OUT_OF_MEMORY
-    except KeyboardInterrupt:
-        outcome = Outcome.UNKNOWN
+        return Outcome.SOLVED if answers else Outcome.EXHAUSTED
+
+    outcome = outcome_of(run)
     least = min((answer.ast_nodes for answer in answers), default=0)
     smallest = [answer for answer in answers if answer.ast_nodes == least]
     best = best_of_each_meaning(smallest, instance.signature)[: max(1, options.solutions)]

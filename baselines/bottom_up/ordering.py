@@ -19,7 +19,7 @@ from induction.formula.syntax import (
     subformulas,
     to_sexpr,
 )
-from induction.grounding.check import check
+from induction.search import fits
 from induction.worlds.instance import Instance
 from induction.worlds.sampling import sample_world
 from induction.worlds.world import World
@@ -83,13 +83,13 @@ def atoms_of_x(signature: Signature, *, equality: bool) -> list[Formula]:
     return atoms + ([Equal(FREE_VARIABLE, FREE_VARIABLE)] if equality else [])
 
 
-def constant_answers(instance: Instance, *, equality: bool) -> list[Formula]:
+def constant_answers(instance: Instance, *, equality: bool, noise: int = 0) -> list[Formula]:
     """Formulas of x that fit and hold of everything here, or of nothing: classes leave such formulas out."""
     atoms = atoms_of_x(instance.signature, equality=equality)
     candidates = [*atoms, *(Not(atom) for atom in atoms)]
     if not equality:
         candidates += [connective(atom, Not(atom)) for atom in atoms[:1] for connective in (Or, And)]
-    return [formula for formula in candidates if check(formula, instance).valid]
+    return [formula for formula in candidates if fits(formula, instance, noise)]
 
 
 def renamed_apart(formulas: Sequence[Formula], signature: Signature) -> list[Formula]:

@@ -18,17 +18,16 @@ from induction.baselines.bottom_up.ordering import (
     varied_worlds,
 )
 
-from induction.budget import Budget, Meter, Outcome, OutOfMemoryError, OutOfTimeError
-from induction.enumeration import kernels
+from induction.budget import Budget, Meter, Outcome
 from induction.enumeration.classes import SMALLEST, ClassTables
 from induction.enumeration.fitting import Fitter, Question, fitting_by_size
 from induction.enumeration.layout import Fragment, Layout
 from induction.enumeration.shortcuts import case_split, relation_algebra
 from induction.enumeration.types import object_types
-from induction.evaluation.verdict import check
+from induction.errors import UnsupportedRegimeError
 from induction.formula.metrics import free_variables
 from induction.formula.syntax import FREE_VARIABLE, And, Formula, Not, Or
-from induction.search import Progress, SearchOptions, SearchResult
+from induction.search import About, Progress, SearchOptions, SearchResult, fits, outcome_of
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.world import World
 
@@ -43,6 +42,12 @@ class BottomUp:
     """Smallest formulas by exhaustive enumeration; registered as `bottom-up`."""
 
     name = "bottom-up"
+    about = About(
+        summary="exhaustive enumeration by AST size: the smallest formula first",
+        expresses="not, binary and/or, exists, forall, =; up to 3 variables with rebinding, any depth; all regimes",
+        proves="every answer smallest in the fragment (FullObs, CI); for EC only where completions are few",
+        noise=True,
+    )
 
     def search(
         self,
@@ -55,21 +60,16 @@ class BottomUp:
 
         Raises:
             ValueError: a fragment that the enumeration does not cover.
+            UnsupportedRegimeError: noise in EC.
         """
         fragment = Fragment(options.variables, options.depth, options.equality)
         meter = budget.start()
         if instance.regime is Regime.EC:
+            if options.noise:
+                raise UnsupportedRegimeError(f"{instance.instance_id}: noise is for FullObs and CI, not for EC")
             return search_completions(instance, fragment, meter, options, report)
         run = _Run(instance, fragment, meter, options, report)
-        try:
-            outcome = run.run()
-        except OutOfTimeError:
-            outcome = Outcome.TIMED_OUT
-        except (OutOfMemoryError, MemoryError):
-            outcome = Outcome.OUT_OF_MEMORY
-        except KeyboardInterrupt:
-            outcome = Outcome.UNKNOWN
-        return run.result(outcome)
+        return run.result(outcome_of(run.run))
 
 
 class _Run:
@@ -86,19 +86,17 @@ class _Run:
         self._instance, self._fragment, self._meter, self._options = instance, fragment, meter, options
         self._report = report
         self._worlds = (*instance.train_worlds, *instance.no_worlds)
-        # Where all labels of each world are alike, formulas without x can fit, and would stand for every formula with
-        # x that agrees with them here. A few more worlds, on which anything may hold, keep those apart.
-        alike = all(world.target.all() or not world.target.any() for world in instance.train_worlds)
+        # Where all labels of each world are alike, noise apart, formulas without x can fit, and would stand for every
+        # formula with x that agrees with them here. A few more worlds, on which anything may hold, keep those apart.
+        odd_ones = sum(int(min(world.target.sum(), (~world.target).sum())) for world in instance.train_worlds)
+        alike = odd_ones <= options.noise
         probes = varied_worlds(instance.signature) if alike else []
         self._layout = Layout((*self._worlds, *probes))
         self._tables = ClassTables(self._layout, fragment, tick=self._tick)
         self._fitter = Fitter(self._tables, tick=self._tick)
-        self._question = question_of(self._layout, len(instance.train_worlds), len(self._worlds))
+        self._question = question_of(self._layout, len(instance.train_worlds), len(self._worlds), options.noise)
         full = self._layout.full
-        self._constants_fit = any(
-            kernels.accepts(row, self._question.target, self._question.care, self._question.misses)
-            for row in (full, np.zeros_like(full))
-        )
+        self._constants_fit = any(self._question.accepts(row) for row in (full, np.zeros_like(full)))
         self._size = SMALLEST
         self._none_below = SMALLEST
         self._answers: list[Formula] = []
@@ -106,7 +104,7 @@ class _Run:
 
     def run(self) -> Outcome:
         """Search until there is an outcome; raises where the budget runs out."""
-        self._take(constant_answers(self._instance, equality=self._options.equality))
+        self._take(constant_answers(self._instance, equality=self._options.equality, noise=self._options.noise))
         split = case_split(self._tables, self._question)
         if split is not None:
             self._take([self._opened(split)])
@@ -145,7 +143,7 @@ class _Run:
         """What there is to say now."""
         answers = renamed_apart(self._answers[: max(1, self._options.solutions)], self._instance.signature)
         for formula in answers:
-            if not check(formula, self._instance, use_reference=True).valid:
+            if not self._fits(formula):
                 raise AssertionError(f"the search gave a formula that does not fit: {formula}")
         if not answers and outcome in (Outcome.TIMED_OUT, Outcome.UNKNOWN) and not self._diagnosis:
             self._nothing_fits()
@@ -189,7 +187,10 @@ class _Run:
         literals = sorted([*atoms, *(Not(atom) for atom in atoms)], key=lambda literal: literal.ast_nodes)
         joined = [connective(formula, literal) for literal in literals for connective in (And, Or)]
         joined.append(And(formula, Or(atoms[0], Not(atoms[0]))))
-        return next(one for one in joined if check(one, self._instance).valid)
+        return next(one for one in joined if self._fits(one))
+
+    def _fits(self, formula: Formula) -> bool:
+        return fits(formula, self._instance, self._options.noise)
 
     def _take_shortcut(self) -> None:
         most = self._answers[0].ast_nodes - 1 if self._answers else 10**6
@@ -199,7 +200,10 @@ class _Run:
 
     def _nothing_fits(self) -> bool:
         """Whether no formula of the fragment fits, whatever its size; what stands in the way is put into words."""
-        clash = _clash(self._instance, self._worlds, self._fragment)
+        if self._options.noise:
+            clash = _too_many_wrong(self._instance, self._fragment, self._options.noise)
+        else:
+            clash = _clash(self._instance, self._worlds, self._fragment)
         if clash is None:
             return False
         self._diagnosis = clash
@@ -215,7 +219,7 @@ class _Run:
         layout = Layout((*self._worlds, *probes))
         tables = ClassTables(layout, self._fragment, tick=self._tick)
         fitter = Fitter(tables, tick=self._tick)
-        question = question_of(layout, len(self._instance.train_worlds), len(self._worlds))
+        question = question_of(layout, len(self._instance.train_worlds), len(self._worlds), self._options.noise)
         fitting = [Not(formula) for formula in fitter.of_size(size - 1, question.complement(layout.full))]
         candidates = [*fitting, *fitter.of_size(size, question)]
         return [formula for formula in candidates if free_variables(formula) == {FREE_VARIABLE}]
@@ -232,12 +236,28 @@ class _Run:
         }
 
 
-def question_of(layout: Layout, number_to_match: int, number_asked: int) -> Question:
+def question_of(layout: Layout, number_to_match: int, number_asked: int, noise: int = 0) -> Question:
     """Match the first `number_to_match` worlds of the layout and miss those after them up to `number_asked`."""
     masks = layout.world_masks
     care = np.bitwise_or.reduce(masks[:number_to_match], axis=0, initial=np.uint64(0))
     misses = masks[number_to_match:number_asked]
-    return Question(layout.target(), care.astype(np.uint64), np.ascontiguousarray(misses))
+    return Question(layout.target(), care.astype(np.uint64), np.ascontiguousarray(misses), noise)
+
+
+def _too_many_wrong(instance: Instance, fragment: Fragment, noise: int) -> str | None:
+    """That any formula of the fragment mislabels more than `noise` objects, in words; None if that is not certain."""
+    labels: dict[int, list[int]] = {}
+    types = object_types(instance.train_worlds, fragment)
+    for world, of_world in zip(instance.train_worlds, types, strict=True):
+        for element, kind in enumerate(of_world.tolist()):
+            labels.setdefault(kind, [0, 0])[int(world.target[element])] += 1
+    least = sum(min(counts) for counts in labels.values())
+    if least <= noise:
+        return None
+    return (
+        f"whatever the formula, at least {least} objects are mislabelled: so many look like others, to this fragment, "
+        "that have the other label"
+    )
 
 
 def _clash(instance: Instance, worlds: Sequence[World], fragment: Fragment) -> str | None:

@@ -203,8 +203,9 @@ def _make(
 
     from induction.cli import output
     from induction.generation.pipeline import prepare
-    from induction.running.local import Limits, Task, run_tasks
+    from induction.running.local import run_tasks
     from induction.running.rows import RowJournal
+    from induction.running.tasks import Limits, Task
     from induction.worlds.formats import write_instances
     from induction.worlds.records import instance_from_record
 

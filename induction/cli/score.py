@@ -47,8 +47,9 @@ def command(
     from rich.progress import Progress
 
     from induction.cli import inputs, output
-    from induction.running.local import Limits, Task, run_tasks
+    from induction.running.local import run_tasks
     from induction.running.rows import RowJournal
+    from induction.running.tasks import Limits, Task
     from induction.scoring import batch
     from induction.scoring.holdouts import read_holdouts
     from induction.scoring.predictions import read_predictions

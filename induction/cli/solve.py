@@ -11,7 +11,7 @@ import typer
 from induction.errors import UsageError, printable
 
 if TYPE_CHECKING:
-    from induction.running.local import Report
+    from induction.running.tasks import Report
     from induction.search import Progress, SearchOptions, SearchResult
     from induction.worlds.instance import Instance
 
@@ -60,8 +60,9 @@ def command(
       induction check --formulas predictions.jsonl suite.yaml.gz
     """
     from induction.cli import inputs, output
-    from induction.running.local import Limits, Task, run_tasks
+    from induction.running.local import run_tasks
     from induction.running.rows import RowJournal
+    from induction.running.tasks import Limits, Task
     from induction.search import SearchOptions, load_search
 
     load_search(search)

@@ -325,7 +325,7 @@ class ClassTables:
         layer, n, words = self.layer(3), self.layout.size, self.layout.words
         return kernels.select_operands(
             layer.tables, layer.depths, *layer.of_size(size), n, n, words, True, True, self.layout.full,
-            self.layout.full, 10**6, self.prune_independent, False,
+            self.layout.full, 0, 10**6, self.prune_independent, False,
         )  # fmt: skip
 
     def _add_unstored(self, size: int, max_depth: int) -> None:

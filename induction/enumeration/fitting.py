@@ -37,16 +37,21 @@ LEAST_STORED = 5
 class Question:
     """What a formula's row must look like: equal to `target` on the bits `care`, different somewhere in each `misses`.
 
-    `target` and `care` are `uint64[words]`, `misses` `uint64[number, words]`.
+    `target` and `care` are `uint64[words]`, `misses` `uint64[number, words]`. Of the bits `care`, `noise` may differ.
     """
 
     target: Words
     care: Words
     misses: Words
+    noise: int = 0
+
+    def accepts(self, row: Words) -> bool:
+        """Whether a row is as asked for."""
+        return bool(kernels.accepts(row, self.target, self.care, self.misses, self.noise))
 
     def complement(self, full: Words) -> "Question":
         """The question that the negations of the answers answer."""
-        return Question(~self.target & full, self.care, self.misses)
+        return Question(~self.target & full, self.care, self.misses, self.noise)
 
 
 class _Projections:
@@ -157,7 +162,7 @@ class Fitter:
             tables.build(1, size)
             low, high = one.of_size(size)
             for index in kernels.find_accepted(
-                one.tables, low, high, question.target, question.care, question.misses
+                one.tables, low, high, question.target, question.care, question.misses, question.noise
             ).tolist():
                 yield tables.formula(1, index)
             return
@@ -255,7 +260,7 @@ class Fitter:
                         max_depth=10**6, dependent_only=False,
                     )  # fmt: skip
                     for index in kernels.find_accepted(
-                        final.tables, 0, final.count, question.target, question.care, question.misses
+                        final.tables, 0, final.count, question.target, question.care, question.misses, question.noise
                     ).tolist():
                         origin = int(negations.lefts[int(final.lefts[index])])
                         body = connective(Not(tables.formula(3, origin)), atom)
@@ -288,7 +293,8 @@ class Fitter:
             self._tick()
             selected[size] = kernels.select_operands(
                 layer.tables, layer.depths, *layer.of_size(size), outer, inner, words, outer_existential,
-                inner_existential, question.target, question.care, max_depth, dependent_only, self._prune,
+                inner_existential, question.target, question.care, question.noise, max_depth, dependent_only,
+                self._prune,
             )  # fmt: skip
         hits = np.empty((self._most_hits, 2), dtype=np.int64)
         found = 0
@@ -301,8 +307,8 @@ class Fitter:
                     layer.tables, layer.tops, lefts, rights, top if reducible else -1,
                     left_size > total - left_size, 2 * left_size == total,
                     outer, inner, words, outer_existential, inner_existential,
-                    question.target, question.care, question.misses, at, pairs_at_once(outer * inner * words), hits,
-                    found,
+                    question.target, question.care, question.misses, question.noise,
+                    at, pairs_at_once(outer * inner * words), hits, found,
                 )  # fmt: skip
                 self.pairs_tried += tried
         return [(int(a), int(b)) for a, b in hits[:found]]

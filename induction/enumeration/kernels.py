@@ -381,12 +381,24 @@ def add_embeddings(
 
 
 @_compiled
+def count_bits(word: Any) -> int:
+    """The number of ones in a word."""
+    number = 0
+    while word:
+        word &= word - _ONE
+        number += 1
+    return number
+
+
+@_compiled
 def select_operands(
     tables: Any, depths: Any, low: int, high: int, outer: int, inner: int, words: int,
-    outer_existential: bool, inner_existential: bool, target: Any, care: Any, max_depth: int,
+    outer_existential: bool, inner_existential: bool, target: Any, care: Any, noise: int, max_depth: int,
     dependent_only: bool, prune: bool,
 ) -> Any:  # fmt: skip
     """The entries of [low, high) that can be operands of a body whose quantified value is `target` on `care`.
+
+    At most `noise` bits of the value may be wrong.
 
     NOTE(monotone): under quantifiers, a conjunction holds of no more than each of its operands does, and a
     disjunction of no less. The body's connective is the one that differs from the inner quantifier: "and" below
@@ -405,13 +417,14 @@ def select_operands(
             continue
         if prune:
             reduce_rows(middle, final, 1, outer, words, outer_existential)
-            fits = True
+            left = noise
             for k in range(words):
                 wrong = (target[k] & ~final[k]) if inner_existential else (final[k] & ~target[k])
                 if wrong & care[k]:
-                    fits = False
-                    break
-            if not fits:
+                    left -= count_bits(wrong & care[k])
+                    if left < 0:
+                        break
+            if left < 0:
                 continue
         chosen[number] = i
         number += 1
@@ -419,11 +432,15 @@ def select_operands(
 
 
 @_compiled
-def accepts(row: Any, target: Any, care: Any, misses: Any) -> bool:
-    """Whether a row equals `target` on the bits in `care`, and differs from it somewhere in each mask of `misses`."""
+def accepts(row: Any, target: Any, care: Any, misses: Any, noise: int) -> bool:
+    """Whether a row is `target` on `care`, up to `noise` bits, and differs somewhere in each mask of `misses`."""
+    left = noise
     for k in range(row.shape[0]):
-        if (row[k] ^ target[k]) & care[k]:
-            return False
+        wrong = (row[k] ^ target[k]) & care[k]
+        if wrong:
+            left -= count_bits(wrong)
+            if left < 0:
+                return False
     for w in range(misses.shape[0]):
         differs = False
         for k in range(row.shape[0]):
@@ -438,11 +455,12 @@ def accepts(row: Any, target: Any, care: Any, misses: Any) -> bool:
 def stream_pairs(
     tables: Any, tops: Any, lefts: Any, rights: Any, top: int, left_larger: bool, same_size: bool,
     outer: int, inner: int, words: int, outer_existential: bool, inner_existential: bool,
-    target: Any, care: Any, misses: Any, start_a: int, max_pairs: int, hits: Any, number_of_hits: int,
+    target: Any, care: Any, misses: Any, noise: int, start_a: int, max_pairs: int, hits: Any, number_of_hits: int,
 ) -> Any:  # fmt: skip
     """Try Q_outer Q_inner (a op b) for a in `lefts`, b in `rights`, op being the one that differs from Q_inner.
 
-    Nothing is stored: a pair is given up at the first row that shows it cannot reach `target`. Hits go into
+    Nothing is stored: a pair is given up at the first row that shows it cannot reach `target`, up to `noise` bits:
+    the rows of the outer quantifier only ever add wrong bits to those that stay wrong. Hits go into
     `hits[:, 2]` while there is room. Works on about `max_pairs` pairs; returns the number of hits, where to go on
     in `lefts`, and the pairs tried.
     """
@@ -484,12 +502,18 @@ def stream_pairs(
                     else:
                         total[k] &= value
                         wrong = target[k] & ~value
-                    if wrong & care[k]:
+                    if noise == 0 and wrong & care[k]:
                         alive = False
                         break
+                if noise > 0:
+                    spare = noise
+                    for k in range(words):
+                        wrong = (total[k] & ~target[k]) if outer_existential else (target[k] & ~total[k])
+                        spare -= count_bits(wrong & care[k])
+                    alive = spare >= 0
                 if not alive:
                     break
-            if alive and accepts(total, target, care, misses) and number_of_hits < hits.shape[0]:
+            if alive and accepts(total, target, care, misses, noise) and number_of_hits < hits.shape[0]:
                 hits[number_of_hits, 0] = i
                 hits[number_of_hits, 1] = j
                 number_of_hits += 1
@@ -497,12 +521,12 @@ def stream_pairs(
 
 
 @_compiled
-def find_accepted(tables: Any, low: int, high: int, target: Any, care: Any, misses: Any) -> Any:
+def find_accepted(tables: Any, low: int, high: int, target: Any, care: Any, misses: Any, noise: int) -> Any:
     """The entries of [low, high) whose one-row tables are accepted."""
     found = np.empty(high - low, dtype=np.int64)
     number = 0
     for i in range(low, high):
-        if accepts(tables[i], target, care, misses):
+        if accepts(tables[i], target, care, misses, noise):
             found[number] = i
             number += 1
     return found[:number].copy()

@@ -60,7 +60,7 @@ def relation_algebra(
     for existential in (True, False):
         fitting = kernels.select_operands(
             long.tables, long.depths, 0, long.count, 1, layout.size, layout.words, True, existential,
-            question.target, question.care, 10**6, False, True,
+            question.target, question.care, question.noise, 10**6, False, True,
         )  # fmt: skip
         operands[existential] = fitting[fitting < first_composed], fitting[fitting >= first_composed]
     for total in range(SMALLEST + 7, most_ast - 2):
@@ -73,7 +73,7 @@ def relation_algebra(
                 tick()
                 found, _, _ = kernels.stream_pairs(
                     long.tables, long.tops, lefts, rights, -1, False, False, 1, layout.size, layout.words, True,
-                    existential, question.target, question.care, question.misses, 0, 10**9, hits, 0,
+                    existential, question.target, question.care, question.misses, question.noise, 0, 10**9, hits, 0,
                 )  # fmt: skip
                 if found:
                     guard = tables.formula(2, int(long.lefts[hits[0, 0]]))

@@ -17,44 +17,13 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from induction.budget import resident_bytes
+from induction.running.tasks import Limits, Report, Task
+
 _POLL_S = 0.05
-_GRACE_S = 1.0
+_GRACE_S = 0.6
 _PARENT_POLL_S = 0.5
 _CONTEXT = multiprocessing.get_context("fork" if sys.platform.startswith("linux") else "spawn")
-
-
-@dataclass(frozen=True)
-class Task:
-    """`work(argument, send)`, called in the process; what it returns is the result, what it sends is progress."""
-
-    name: str
-    work: Callable[[Any, Callable[[Any], None]], Any]
-    argument: Any
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Hard limits of one task: wall seconds and bytes of resident memory; None is without limit."""
-
-    time_s: float | None = None
-    memory_bytes: int | None = None
-
-
-@dataclass(frozen=True)
-class Report:
-    """How a task ended: its `result`, or None; `failure` says why it was stopped or failed, "" if it was not.
-
-    A task stopped for "time", "memory" or because it was "interrupted" may still have a result to give. `progress` is
-    the last progress it sent. Times in seconds, `peak_mb` the largest resident memory in MiB.
-    """
-
-    name: str
-    result: Any
-    failure: str
-    progress: Any
-    cpu_s: float
-    wall_s: float
-    peak_mb: float
 
 
 @dataclass
@@ -160,7 +129,8 @@ def _listen(running: list[_Running], limits: Limits, on_progress: Callable[[str,
             on_progress(one.task.name, one.progress)
     now = time.monotonic()
     for one in running:
-        one.peak_bytes = max(one.peak_bytes, _resident_bytes(one.process.pid))
+        resident = resident_bytes(one.process.pid)
+        one.peak_bytes = max(one.peak_bytes, resident, _high_water_bytes(one.process.pid))
         if one.done:
             continue
         if one.stop_by is not None:
@@ -168,7 +138,7 @@ def _listen(running: list[_Running], limits: Limits, on_progress: Callable[[str,
                 one.process.kill()
         elif limits.time_s is not None and now - one.started > limits.time_s:
             _ask_to_stop(one, "time")
-        elif limits.memory_bytes is not None and one.peak_bytes > limits.memory_bytes:
+        elif limits.memory_bytes is not None and resident > limits.memory_bytes:
             _ask_to_stop(one, "memory")
 
 
@@ -219,10 +189,10 @@ def _finish(one: _Running) -> Report:
     )
 
 
-def _resident_bytes(pid: int | None) -> int:
-    """The resident memory of a process; 0 where the system does not tell."""
+def _high_water_bytes(pid: int | None) -> int:
+    """The largest resident memory the system has seen of a process; 0 where it does not tell."""
     try:
-        with open(f"/proc/{pid}/statm") as stream:
-            return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        with open(f"/proc/{pid}/status") as stream:
+            return next((int(line.split()[1]) * 1024 for line in stream if line.startswith("VmHWM")), 0)
     except (OSError, IndexError, ValueError):
         return 0

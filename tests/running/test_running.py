@@ -6,8 +6,9 @@ import time
 import pytest
 
 from induction.errors import UsageError
-from induction.running.local import Limits, Task, run_tasks
+from induction.running.local import run_tasks
 from induction.running.rows import RowJournal
+from induction.running.tasks import Limits, Task
 
 
 def square(argument, send):

@@ -1,0 +1,92 @@
+"""What a formula that does not fit yet is shown: the objects and worlds that it gets wrong."""
+
+from dataclasses import dataclass
+
+from induction.errors import BudgetExhaustedError
+from induction.evaluation import bitset
+from induction.formula.syntax import Formula
+from induction.grounding.completion import complete
+from induction.worlds.instance import Instance, Regime
+from induction.worlds.world import World
+
+_SHOWN_AT_ONCE = 3  # objects; more would ground what need not be
+_COMPLETION_LIMIT = 1_000_000
+
+
+@dataclass(frozen=True)
+class Demand:
+    """One thing a formula must do: match the label of an object, or with None mislabel some object of the world."""
+
+    world: int
+    element: int | None
+
+
+class Counterexamples:
+    """The demands of an instance that formulas fail. `worlds` holds those to match, then those to miss."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.worlds: tuple[World, ...] = (*instance.train_worlds, *instance.no_worlds)
+        self._to_match = len(instance.train_worlds)
+        self._partly_observed = instance.regime is Regime.EC
+        self.seen: list[Demand] = []
+        """All demands that were ever failed, in order of their first time."""
+
+    def first(self) -> list[Demand]:
+        """Demands to begin with: of the first world one object with the label and one without, or for EC all of it."""
+        if not self._to_match:
+            return [Demand(w, None) for w in range(len(self.worlds))]
+        if self._partly_observed:
+            return self._whole(0)
+        target = self.worlds[0].target
+        firsts = dict.fromkeys([int(target.argmax()), int(target.argmin())])
+        return [Demand(0, element) for element in firsts]
+
+    def failed_by(self, formula: Formula) -> list[Demand]:
+        """Some of the demands that `formula` fails; empty only if it explains the instance.
+
+        Raises:
+            BudgetExhaustedError: an EC world could not be decided.
+        """
+        failed = self._failures(formula)
+        known = set(self.seen)
+        self.seen += [demand for demand in failed if demand not in known]
+        return failed
+
+    def is_fitting(self, formula: Formula) -> bool:
+        """Whether nothing speaks against the formula; False where that could not be decided."""
+        try:
+            return not self._failures(formula)
+        except BudgetExhaustedError:
+            return False
+
+    def _failures(self, formula: Formula) -> list[Demand]:
+        return self._incompletable(formula) if self._partly_observed else self._mislabelled(formula)
+
+    def _mislabelled(self, formula: Formula) -> list[Demand]:
+        (extensions,) = bitset.extensions([formula], self.worlds)
+        failed: list[Demand] = []
+        # An object that is missed and one taken by mistake, from as many worlds as can be.
+        wanted = True
+        for w in range(self._to_match):
+            target, extension = self.worlds[w].target, extensions[w]
+            for label in (wanted, not wanted):
+                wrong = (target & ~extension) if label else (extension & ~target)
+                if wrong.any():
+                    failed.append(Demand(w, int(wrong.argmax())))
+                    wanted = not label
+                    break
+            if len(failed) == _SHOWN_AT_ONCE:
+                return failed
+        for w in range(self._to_match, len(self.worlds)):
+            if (extensions[w] == self.worlds[w].target).all():
+                failed.append(Demand(w, None))
+        return failed
+
+    def _incompletable(self, formula: Formula) -> list[Demand]:
+        for w, world in enumerate(self.worlds):
+            if complete(formula, world, resource_limit=_COMPLETION_LIMIT).completed is None:
+                return self._whole(w)
+        return []
+
+    def _whole(self, w: int) -> list[Demand]:
+        return [Demand(w, element) for element in range(self.worlds[w].size)]
