@@ -68,7 +68,7 @@ class Greedy:
                         counts["bodies"] += learner.bodies_tried
                         if rules and attempt.offer(learner.formula(learner.reduced(rules))):
                             counts["rules"] = len(rules)
-            return attempt.ended(proven=False)
+            return attempt.ended(proven=False) if attempt.best is not None else Outcome.UNKNOWN
 
         outcome = outcome_of(run)
         best = attempt.best
@@ -210,4 +210,4 @@ class _Learner:
 def _purity(right: npt.ArrayLike, wrong: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """The logarithm, base 2, of the share of right ones; very small where there are none."""
     right, wrong = np.asarray(right, dtype=np.float64), np.asarray(wrong, dtype=np.float64)
-    return np.log2(np.maximum(right, 1e-9) / np.maximum(right + wrong, 1e-9))
+    return np.asarray(np.log2(np.maximum(right, 1e-9) / np.maximum(right + wrong, 1e-9)), dtype=np.float64)

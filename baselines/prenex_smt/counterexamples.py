@@ -77,10 +77,8 @@ class Counterexamples:
                     break
             if len(failed) == _SHOWN_AT_ONCE:
                 return failed
-        for w in range(self._to_match, len(self.worlds)):
-            if (extensions[w] == self.worlds[w].target).all():
-                failed.append(Demand(w, None))
-        return failed
+        matched = [bool((extensions[w] == world.target).all()) for w, world in enumerate(self.worlds)]
+        return failed + [Demand(w, None) for w in range(self._to_match, len(self.worlds)) if matched[w]]
 
     def _incompletable(self, formula: Formula) -> list[Demand]:
         for w, world in enumerate(self.worlds):

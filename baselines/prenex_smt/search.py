@@ -6,6 +6,7 @@ answer of other make.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations_with_replacement, product
 
 from induction.baselines.prenex_smt.counterexamples import Counterexamples
@@ -71,9 +72,7 @@ class Rounds:
             self._attempt.tick()
             synthesis = self._kept.pop(shape, None) or Synthesis(shape, self._tables, self.counterexamples)
             before = synthesis.candidates
-            verdict = synthesis.advance(
-                bound, self.limit, lambda: self._attempt.remaining_s, lambda formula, of=shape: found(of, formula)
-            )
+            verdict = synthesis.advance(bound, self.limit, lambda: self._attempt.remaining_s, partial(found, shape))
             self.candidates += synthesis.candidates - before
             if verdict is Verdict.UNDECIDED:
                 still_open.append(shape)

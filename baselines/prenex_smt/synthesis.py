@@ -25,8 +25,10 @@ _MOST_ROUNDS = 200  # candidates looked at in one call of `Synthesis.advance`
 
 
 class Verdict(enum.Enum):
-    """What an attempt came to."""
+    """What a question to Z3, or a whole attempt, came to."""
 
+    FOUND = "found"
+    """There is an answer to the question."""
     NONE_LEFT = "none left"
     """No formula of the form below the bound fits."""
     UNDECIDED = "undecided"
@@ -57,8 +59,8 @@ class Tables:
         return self._truth[key]
 
 
-class _Terms:
-    """Boolean terms of one Z3 context, made by its C interface: the Python operators are many times slower."""
+class Terms:
+    """A solver of its own with Boolean terms made by Z3's C interface: the Python operators are many times slower."""
 
     def __init__(self) -> None:
         import z3
@@ -96,6 +98,20 @@ class _Terms:
         """Assert that one of the alternatives holds."""
         self.z3.Z3_solver_assert(self.context.ref(), self.solver.solver, self.disjunction(alternatives).as_ast())
 
+    def require_at_most(self, costs: Sequence[tuple[Any, int]], most: int) -> None:
+        """Assert that the true ones of some variables cost at most so much."""
+        self.require(self.z3.PbLe(costs, most) if most >= 0 else self.z3.BoolVal(False, self.context))
+
+    def solve(self, resource_limit: int, remaining_s: float | None) -> Verdict:
+        """Whether all that is asserted can hold, within limits of Z3's own count of work and of time."""
+        self.solver.set("rlimit", resource_limit)
+        if remaining_s is not None:
+            self.solver.set("timeout", max(1, int(1000 * remaining_s)))
+        answer = self.solver.check()
+        if answer == self.z3.sat:
+            return Verdict.FOUND
+        return Verdict.NONE_LEFT if answer == self.z3.unsat else Verdict.UNDECIDED
+
 
 class _Part:
     """One prenex part: its selectors, and what it says of objects.
@@ -103,7 +119,7 @@ class _Part:
     NOTE(dual) in `forms`: inside, the matrix is a disjunction of conjunctions; `_flip` says that this is the dual.
     """
 
-    def __init__(self, terms: _Terms, form: Form, tables: Tables, atoms: dict[tuple[int, int], Any]) -> None:
+    def __init__(self, terms: Terms, form: Form, tables: Tables, atoms: dict[tuple[int, int], Any]) -> None:
         self._terms, self._form, self._tables, self._unknown = terms, form, tables, atoms
         self._vocabulary = tables.vocabulary(form)
         self._flip = form.conjunctive
@@ -238,7 +254,7 @@ class Synthesis:
 
     def __init__(self, shape: Shape, tables: Tables, counterexamples: Counterexamples) -> None:
         self._shape, self._counterexamples = shape, counterexamples
-        self._terms = _Terms()
+        self._terms = Terms()
         atoms: dict[tuple[int, int], Any] = {}
         self._parts = [_Part(self._terms, form, tables, atoms) for form in shape.forms]
         self._vocabularies = [tables.vocabulary(form) for form in shape.forms]
@@ -263,15 +279,9 @@ class Synthesis:
         terms = self._terms
         for _ in range(_MOST_ROUNDS):
             self._tighten(bound())
-            terms.solver.set("rlimit", resource_limit)
-            left = remaining_s()
-            if left is not None:
-                terms.solver.set("timeout", max(1, int(1000 * left)))
-            answer = terms.solver.check()
-            if answer == terms.z3.unsat:
-                return Verdict.NONE_LEFT
-            if answer != terms.z3.sat:
-                return Verdict.UNDECIDED
+            answer = terms.solve(resource_limit, remaining_s())
+            if answer is not Verdict.FOUND:
+                return answer
             self.candidates += 1
             model = terms.solver.model()
             chosen = [part.read(model) for part in self._parts]
@@ -314,8 +324,7 @@ class Synthesis:
         costs = [cost for part in self._parts for cost in part.costs]
         constant = sum(part.constant_cost for part in self._parts) + len(self._parts) - 1
         most = bound - 1 - constant
-        z3 = self._terms.z3
-        self._terms.require(z3.PbLe(costs, most) if most >= 0 else z3.BoolVal(False, self._terms.context))
+        self._terms.require_at_most(costs, most)
 
     def _formula(self, chosen: Sequence[Sequence[Sequence[int]]]) -> Formula:
         return self._shape.build(

@@ -198,9 +198,6 @@ def _make(
     wanted: "Sequence[tuple[Band, str, int]]", options: "Options", seed: int, jobs: int, out: str
 ) -> "tuple[list[Instance], dict[str, str]]":
     """The instances, and of those that could not be made why."""
-    from rich.console import Console
-    from rich.progress import Progress
-
     from induction.cli import output
     from induction.generation.pipeline import prepare
     from induction.running.local import run_tasks
@@ -210,9 +207,7 @@ def _make(
     from induction.worlds.records import instance_from_record
 
     with RowJournal(out, _key(wanted, options, seed)) as journal:
-        if journal.rows:
-            path = printable(str(journal.path), 200)
-            output.note(f"{len(journal.rows)} of {len(wanted)} instances are there already ({path})")
+        output.note_rows_kept(journal, len(wanted), "instances")
         missing = [one for one in wanted if one[1] not in journal.rows]
         certified = any(options.certifies(band.regime) for band, _, _ in missing)
         if missing:
@@ -220,10 +215,8 @@ def _make(
         size = 1 if certified else min(_TOGETHER, max(1, len(missing) // (4 * jobs)))
         chunks = [missing[start : start + size] for start in range(0, len(missing), size)]
         tasks = [Task(chunk[0][1], _make_chunk, (chunk, options, seed)) for chunk in chunks]
-        screen = Console(stderr=True)
         failed: dict[str, str] = {}
-        with Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
-            bar = progress.add_task("making instances", total=len(wanted), completed=len(journal.rows))
+        with output.progress_bar("making instances", len(wanted), len(journal.rows)) as advance:
             try:
                 for report in run_tasks(tasks, jobs=jobs, limits=Limits()):
                     if report.result is None:
@@ -234,7 +227,7 @@ def _make(
                         name: {"instanceId": name, "record": record} for name, record, why in report.result if not why
                     }
                     journal.add_all(made)
-                    progress.advance(bar, len(made))
+                    advance(len(made))
                     failed |= {name: why for name, _, why in report.result if why}
                     if not journal.rows and len(failed) >= min(_HOPELESS, len(wanted)):
                         name, why = next(iter(failed.items()))

@@ -27,9 +27,6 @@ def command(
       induction holdout suite.yaml.gz -n 5 --seed 7 -o holdout.jsonl
       induction holdout suite.yaml.gz --id hard_003 -n 200 -o fresh.jsonl
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     from induction.cli import inputs, output
     from induction.generation.holdout import make_holdout
     from induction.generation.worlds import NoWorldsError
@@ -42,12 +39,10 @@ def command(
     instances, faults, _ = inputs.load_instances(file, instance_id)
     left_out: list[str] = []
     with RowJournal(out, inputs.journal_key("holdout", instances, count=count, seed=seed)) as journal:
-        if journal.rows:
-            path = printable(str(journal.path), 200)
-            output.note(f"{len(journal.rows)} of {len(instances)} rows are there already ({path})")
-        screen = Console(stderr=True)
-        with Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
-            for instance in progress.track(instances, description="making worlds"):
+        output.note_rows_kept(journal, len(instances))
+        with output.progress_bar("making worlds", len(instances)) as advance:
+            for instance in instances:
+                advance(1)
                 name = instance.instance_id
                 if name in journal.rows:
                     continue

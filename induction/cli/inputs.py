@@ -1,7 +1,8 @@
 """What the commands share in reading: formulas from the command line, standard input and files."""
 
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,10 @@ from induction.errors import InductionError, InstanceFormatError, UsageError, pr
 if TYPE_CHECKING:
     from induction.formula.syntax import Signature
     from induction.worlds.instance import Instance
+    from induction.worlds.world import World
 
+_UNITS_S = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_UNITS_BYTES = {"": 2**20, "mb": 2**20, "mib": 2**20, "gb": 2**30, "gib": 2**30}
 _ID_FIELDS = ("instanceId", "instance_id")
 _MOST_FAULTS_SHOWN = 20
 
@@ -132,6 +136,24 @@ def load_instances(
     return instances, faults, records.ids()
 
 
+def seconds(text: str, option: str) -> float:
+    """The time written as `90`, `90s`, `5m` or `1h`. Raises UsageError for anything else."""
+    return _amount(text, _UNITS_S, option)
+
+
+def byte_count(text: str, option: str) -> int:
+    """The memory written as `500MB` or `4GB`, MB without a unit. Raises UsageError for anything else."""
+    return int(_amount(text, _UNITS_BYTES, option))
+
+
+def _amount(text: str, units: Mapping[str, float], option: str) -> float:
+    match = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]{1,6})?)\s*([a-z]*)\s*", text.lower())
+    if not match or match[2] not in units or float(match[1]) <= 0:
+        known = ", ".join(f"10{unit}" for unit in units if unit)
+        raise UsageError(f"{option}: '{printable(text)}' is no amount such as {known}")
+    return float(match[1]) * units[match[2]]
+
+
 def journal_key(command: str, instances: "Sequence[Instance]", **options: Any) -> dict[str, Any]:
     """What must be the same for the rows of an earlier run to count for this one."""
     import hashlib
@@ -143,6 +165,23 @@ def journal_key(command: str, instances: "Sequence[Instance]", **options: Any) -
     content = json.dumps([record_from_instance(instance) for instance in instances], sort_keys=True)
     digest = hashlib.sha256(content.encode()).hexdigest()
     return {"command": command, "version": __version__, **options, "instances": digest}
+
+
+def digest(value: object) -> str:
+    """What tells values apart by what they say, for a journal's key."""
+    import hashlib
+
+    return hashlib.sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def worlds_digest(fresh: "Mapping[str, Sequence[World]]") -> str:
+    """What tells hold-out worlds apart by what they say."""
+    return digest(
+        [
+            (name, [(w.domain, w.target.tolist(), {p: table.tolist() for p, table in w.true.items()}) for w in worlds])
+            for name, worlds in fresh.items()
+        ]
+    )
 
 
 def report_faults(faults: Sequence[InductionError]) -> None:

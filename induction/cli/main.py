@@ -13,6 +13,7 @@ import typer
 from induction import __version__
 from induction.cli import (
     INTERRUPTED,
+    bench_suite,
     check,
     equivalent,
     formula,
@@ -54,6 +55,7 @@ app.command("templates")(templates.command)
 app.command("mutate")(mutate.command)
 app.command("solve")(solve.command)
 app.command("searches")(searches.command)
+app.command("bench-suite")(bench_suite.command)
 
 # Typer raises its usage errors through classes that have moved between its versions; their base is the common one.
 _CommandLineError: type[Exception] = next(

@@ -1,9 +1,10 @@
 """What the commands share in writing: tables for people, one JSON object for programs."""
 
+import contextlib
 import json
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from induction.errors import printable
@@ -11,6 +12,8 @@ from induction.errors import printable
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+    from induction.running.rows import RowJournal
 
 _PLAIN_WIDTH = 80
 _LONGEST_UNBROKEN = 24
@@ -85,6 +88,31 @@ def print_json(value: Any) -> None:
 def note(message: str) -> None:
     """A line on standard error."""
     print(f"induction: {message}", file=sys.stderr)
+
+
+def write_rows(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows as JSON lines, the whole file at once."""
+    from induction.worlds.formats import write_whole
+
+    write_whole(path, "".join(json.dumps(row) + "\n" for row in rows).encode())
+
+
+def note_rows_kept(journal: "RowJournal", total: int, noun: str = "rows") -> None:
+    """Say how many rows of an interrupted run are there already, if any."""
+    if journal.rows:
+        note(f"{len(journal.rows)} of {total} {noun} are there already ({printable(str(journal.path), 200)})")
+
+
+@contextlib.contextmanager
+def progress_bar(what: str, total: int, done: int = 0) -> "Iterator[Callable[[int], None]]":
+    """A bar on standard error while it is a terminal, with the time left; call what it gives with steps done."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    screen = Console(stderr=True)
+    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
+        bar = progress.add_task(what, total=total, completed=done)
+        yield lambda steps: progress.advance(bar, steps)
 
 
 def plural(number: int, noun: str, several: str = "") -> str:

@@ -43,9 +43,6 @@ def command(
       induction score suite.yaml.gz a.jsonl b.jsonl --jobs 2 -o evaluation.jsonl
       induction report evaluation.jsonl
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     from induction.cli import inputs, output
     from induction.running.local import run_tasks
     from induction.running.rows import RowJournal
@@ -72,28 +69,26 @@ def command(
     key = inputs.journal_key(
         "score",
         instances,
-        predictions=_digest([(job.key, job.prediction) for job in plan.jobs]),
-        holdout=_digest([(name, [_content(world) for world in worlds]) for name, worlds in fresh.items()]),
+        predictions=inputs.digest([(job.key, job.prediction) for job in plan.jobs]),
+        holdout=inputs.worlds_digest(fresh),
         file=file,
     )
     with RowJournal(out, key) as journal:
-        if journal.rows:
-            path = printable(str(journal.path), 200)
-            output.note(f"{len(journal.rows)} of {len(plan.jobs)} rows are there already ({path})")
+        output.note_rows_kept(journal, len(plan.jobs))
         chunks = _chunks(instances, fresh, [job for job in plan.jobs if job.key not in journal.rows])
         tasks = [Task(str(number), _score_chunk, (chunk, file)) for number, chunk in enumerate(chunks)]
-        screen = Console(stderr=True)
-        with Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
-            bar = progress.add_task("evaluating", total=len(plan.jobs), completed=len(journal.rows))
+        with output.progress_bar("evaluating", len(plan.jobs), len(journal.rows)) as advance:
             for report in run_tasks(tasks, jobs=jobs, limits=Limits()):
                 if report.result is None:
                     if report.failure == "interrupted":
                         raise KeyboardInterrupt
                     raise InductionError(f"evaluation failed: {report.failure}")
                 journal.add_all({name: {"instanceId": name, "row": row} for name, row in report.result})
-                progress.advance(bar, len(report.result))
+                advance(len(report.result))
         rows = [journal.rows[job.key]["row"] for job in plan.jobs]
-        journal.finish([job.key for job in plan.jobs], lambda kept: _write(out, [row["row"] for row in kept]))
+        journal.finish(
+            [job.key for job in plan.jobs], lambda kept: output.write_rows(out, [row["row"] for row in kept])
+        )
     _print_summary(out, rows, plan, holdout=holdout is not None)
     inputs.report_faults(bad)
     return 2 if bad else 0
@@ -105,17 +100,6 @@ def _run_names(paths: "Sequence[str]") -> list[str]:
 
     stems = [PurePath(path).name.removesuffix(".gz").removesuffix(".jsonl") for path in paths]
     return [stem if stems.count(stem) == 1 else path for stem, path in zip(stems, paths, strict=True)]
-
-
-def _content(world: "World") -> object:
-    """All that a world says."""
-    return world.domain, world.target.tolist(), {name: table.tolist() for name, table in world.true.items()}
-
-
-def _digest(value: object) -> str:
-    import hashlib
-
-    return hashlib.sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _chunks(
@@ -148,14 +132,6 @@ def _score_chunk(argument: Any, send: Callable[[Any], None]) -> list[tuple[str, 
         for instance, worlds, jobs in chunk
         for pair in batch.rows_of_instance(instance, worlds, jobs, Dataset(name, file), comparers[instance.signature])
     ]
-
-
-def _write(out: str, rows: "list[dict[str, Any]]") -> None:
-    import json
-
-    from induction.worlds.formats import write_whole
-
-    write_whole(out, "".join(json.dumps(row) + "\n" for row in rows).encode())
 
 
 def _print_summary(out: str, rows: "Sequence[dict[str, Any]]", plan: "Plan", *, holdout: bool) -> None:

@@ -1,26 +1,50 @@
 """`induction searches`: what `solve --search` can take."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+if TYPE_CHECKING:
+    from induction.search import About
 
-def command(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> int:
-    """List the searches that are installed.
+
+def command(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only this search, with its schedule.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> int:
+    """List the searches: what each does, which formulas it can express, and what it proves of its answers.
+
+    Every answer of every search is re-checked by the naive evaluator. A search that works through a fixed schedule
+    shows it when it is named. Searches of other packages join in through the entry point group induction.searches.
 
     \b
     Examples:
+      induction searches
+      induction searches portfolio
       induction searches --json
     """
     from induction.cli import output
-    from induction.search import load_search, search_names
+    from induction.search import find_search, search_names
 
-    described = {}
-    for name in search_names():
-        text = type(load_search(name)).__doc__ or ""
-        described[name] = text.strip().split("\n", 1)[0]
+    found = {one: find_search(one).about for one in ([name] if name is not None else search_names())}
     if as_json:
-        output.print_json({"searches": described})
-    else:
-        output.print_fields(list(described.items()))
+        output.print_json({"searches": {one: _as_json(about) for one, about in found.items()}})
+        return 0
+    for one, about in found.items():
+        missing = f" (not installed: needs {', '.join(about.missing)})" if about.missing else ""
+        output.print_indented(0, f"{one}: {about.summary}{missing}")
+        output.print_indented(1, f"expresses: {about.expresses}")
+        output.print_indented(1, f"proves: {about.proves}")
+        if about.noise:
+            output.print_indented(1, "heeds --noise")
+        if about.schedule and name is not None:
+            output.print_indented(1, "schedule:")
+            for number, step in enumerate(about.schedule, start=1):
+                output.print_indented(2, f"{number}. {step}")
     return 0
+
+
+def _as_json(about: "About") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(about) | {"installed": not about.missing}

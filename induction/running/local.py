@@ -1,8 +1,9 @@
 """Tasks on this machine, each in a process of its own under hard limits of time and memory.
 
 A task is expected to keep within its budget by itself; the limits here are for when it does not. A process over its
-limit is asked to stop, which reaches it as KeyboardInterrupt, and killed a moment later. CPU time is the operating
-system's account of the finished process.
+limit is asked to stop, which reaches it as KeyboardInterrupt, and killed a moment later. CPU time and peak memory are
+the operating system's account: what a process reads of itself in the end, or where it was killed, the last that was
+read of it from outside.
 """
 
 import multiprocessing
@@ -37,6 +38,7 @@ class _Running:
     done: bool = False
     failure: str = ""
     peak_bytes: int = 0
+    cpu_s: float = 0.0
     stop_by: float | None = None
 
 
@@ -96,15 +98,21 @@ def _in_process(task: Task, connection: Connection, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        result = task.work(task.argument, lambda progress: connection.send(("progress", progress)))
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-        connection.send(("done", (result, peak)))
+        kind, content = "done", task.work(task.argument, lambda progress: connection.send(("progress", progress)))
     except KeyboardInterrupt:
-        connection.send(("failed", "interrupted"))
+        kind, content = "failed", "interrupted"
     except MemoryError:
-        connection.send(("failed", "memory"))
+        kind, content = "failed", "memory"
     except Exception as error:
-        connection.send(("failed", f"{type(error).__name__}: {error}"))
+        kind, content = "failed", f"{type(error).__name__}: {error}"
+    connection.send((kind, (content, *_own_account())))
+
+
+def _own_account() -> tuple[float, int]:
+    """CPU seconds of this process and those it waited for, and its largest resident memory in bytes."""
+    own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    peak = own.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime, peak
 
 
 def _end_with(parent: int) -> None:
@@ -131,6 +139,7 @@ def _listen(running: list[_Running], limits: Limits, on_progress: Callable[[str,
     for one in running:
         resident = resident_bytes(one.process.pid)
         one.peak_bytes = max(one.peak_bytes, resident, _high_water_bytes(one.process.pid))
+        one.cpu_s = max(one.cpu_s, _cpu_s(one.process.pid))
         if one.done:
             continue
         if one.stop_by is not None:
@@ -149,13 +158,13 @@ def _receive(one: _Running) -> None:
             kind, content = one.connection.recv()
             if kind == "progress":
                 one.progress = content
-            elif kind == "done":
-                one.result, peak = content
-                one.peak_bytes = max(one.peak_bytes, peak)
-                one.done = True
+                continue
+            said, cpu_s, peak = content
+            one.cpu_s, one.peak_bytes, one.done = max(one.cpu_s, cpu_s), max(one.peak_bytes, peak), True
+            if kind == "done":
+                one.result = said
             else:
-                one.failure = one.failure or content
-                one.done = True
+                one.failure = one.failure or said
     except (EOFError, OSError):
         if not one.done:  # after its last message a process just ends
             one.failure = one.failure or "died"
@@ -170,20 +179,17 @@ def _ask_to_stop(one: _Running, why: str) -> None:
 
 def _finish(one: _Running) -> Report:
     _receive(one)
-    # The children's account grows by a process when it is joined: the difference is that process's own.
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     one.process.join(_GRACE_S)
     if one.process.is_alive():
         one.process.kill()
         one.process.join()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     one.connection.close()
     return Report(
         name=one.task.name,
         result=one.result,
         failure=one.failure,
         progress=one.progress,
-        cpu_s=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        cpu_s=one.cpu_s,
         wall_s=time.monotonic() - one.started,
         peak_mb=one.peak_bytes / 2**20,
     )
@@ -196,3 +202,13 @@ def _high_water_bytes(pid: int | None) -> int:
             return next((int(line.split()[1]) * 1024 for line in stream if line.startswith("VmHWM")), 0)
     except (OSError, IndexError, ValueError):
         return 0
+
+
+def _cpu_s(pid: int | None) -> float:
+    """The CPU seconds of a process so far; 0 where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/stat") as stream:
+            fields = stream.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError, ValueError):
+        return 0.0

@@ -71,7 +71,7 @@ class Evaluator:
         problem = ""
         if verdict.valid and self._fresh is not None:
             try:
-                right = _count_right(formula, self._fresh)
+                right = count_right(formula, self._fresh)
             except EvaluationLimitError as error:
                 problem = f"not tried on fresh worlds: {error}"
         explanation = self._taxonomist.explain(formula, verdict, self._fresh if verdict.valid else None)
@@ -79,7 +79,8 @@ class Evaluator:
         return Evaluated(answer, verdict, problem, right, total, explanation)
 
 
-def _count_right(formula: Formula, worlds: Sequence[World]) -> int:
+def count_right(formula: Formula, worlds: Sequence[World]) -> int:
+    """In how many of the worlds the formula matches the target on every object."""
     (tables,) = bitset.extensions([formula], list(worlds))
     return sum(bool((table == world.target).all()) for table, world in zip(tables, worlds, strict=True))
 
@@ -261,6 +262,18 @@ def _failure_in_words(evaluated: Evaluated) -> str | None:
     return f"{failed.world}: {'; '.join(parts)}"
 
 
+def instance_facts(instance: Instance) -> dict[str, Any]:
+    """What tables are made by: band, family, lift, quantifiers of the gold, and the size answers are measured by."""
+    description = instance.description_extra
+    return {
+        "band": instance.band_label,
+        "family": description.get("gold_family_id"),
+        "lifted": description.get("gold_is_lift_hard"),
+        "goldQuantifiers": _quantifiers(instance.gold) if instance.gold is not None else None,
+        "sizeReference": instance.size_reference,
+    }
+
+
 def _metadata(
     instance: Instance,
     prediction: Prediction | None,
@@ -270,13 +283,8 @@ def _metadata(
 ) -> dict[str, Any]:
     """What we add: how the answer was read, mismatches by world, fresh worlds, the kind of fault."""
     answer, verdict, explanation = evaluated.answer, evaluated.verdict, evaluated.explanation
-    description = instance.description_extra
     result: dict[str, Any] = {
-        "band": instance.band_label,
-        "family": description.get("gold_family_id"),
-        "lifted": description.get("gold_is_lift_hard"),
-        "goldQuantifiers": _quantifiers(instance.gold) if instance.gold is not None else None,
-        "sizeReference": instance.size_reference,
+        **instance_facts(instance),
         "place": prediction.place if prediction is not None else None,
         "answerStatus": answer.status.value,
         "strict": answer.is_strict,

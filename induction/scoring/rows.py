@@ -3,6 +3,7 @@
 from typing import Any
 
 from induction.errors import InstanceFormatError, printable
+from induction.scoring.runs import evaluation_of, is_run_row
 from induction.worlds.instance import Regime
 from induction.worlds.texts import display_name, load_json, read_text
 
@@ -24,7 +25,7 @@ _MOST = 10**12
 
 
 def read_rows(path: str) -> list[dict[str, Any]]:
-    """The evaluation rows of a file; those of the release lack `metadata`, which is then empty.
+    """The evaluation rows of a file; those of the release lack `metadata`, which is then empty. Run rows become such.
 
     Raises:
         InductionError: the file cannot be read, or a row is no evaluation row.
@@ -35,7 +36,10 @@ def read_rows(path: str) -> list[dict[str, Any]]:
         if not line.strip():
             continue
         row = load_json(line, name, first_line=number)
-        rows.append(_checked(row, name, f"line {number}"))
+        place = f"line {number}"
+        if is_run_row(row):
+            row = evaluation_of(row, file=name, place=place)
+        rows.append(_checked(row, name, place))
     if not rows:
         raise InstanceFormatError("there is no row", file=name)
     return rows

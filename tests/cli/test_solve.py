@@ -27,7 +27,9 @@ def test_rows_are_predictions_that_check_reads(induction, examples, tmp_path):
         assert row["solutions"][0] == row["extractedFormula"]
         assert row["astSize"] <= row["goldAst"]
         assert row["outcome"] == "solved"
-        assert set(row["timing"]) == {"cpu_s", "wall_s", "peak_mb"}
+        assert set(row["timing"]) == {"cpu_s", "wall_s", "peak_mb", "first_s", "best_s"}
+        assert 0 < row["timing"]["first_s"] <= row["timing"]["best_s"] <= row["timing"]["wall_s"]
+        assert row["timing"]["cpu_s"] > 0
         assert "3 variables" in row["fragment"]
     assert [row["noneBelow"] for row in rows[:2]] == [8, 15]
     assert induction("check", "--formulas", str(out), str(examples)).code == 0
