@@ -23,8 +23,14 @@ class Filling:
     that are true there was taken.
     """
 
-    def __init__(self, sketch: Sketch, signature: Signature, counterexamples: Counterexamples) -> None:
-        self._sketch, self._counterexamples = sketch, counterexamples
+    def __init__(
+        self,
+        sketch: Sketch,
+        signature: Signature,
+        counterexamples: Counterexamples,
+        tick: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._sketch, self._counterexamples, self._tick = sketch, counterexamples, tick
         self._terms = Terms()
         self._choices = {hole.name: hole.choices(signature) for hole in sketch.holes}
         self._selectors = {name: [self._terms.fresh() for _ in of] for name, of in self._choices.items()}
@@ -91,6 +97,7 @@ class Filling:
             if demand in self._met:
                 continue
             self._met.add(demand)
+            self._tick()
             says = self._world(demand.world)
             target = self._counterexamples.worlds[demand.world].target.tolist()
             if demand.element is not None:

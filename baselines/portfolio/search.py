@@ -109,7 +109,7 @@ class Portfolio:
             formulas=() if best is None else (best,),
             none_below=none_below,
             fragment=str(Fragment(options.variables, options.depth, options.equality)),
-            diagnosis="",
+            diagnosis="" if best is not None else f"no slice found a formula of up to {options.max_ast} AST nodes",
             statistics={"answeredBy": run.answered_by, "slices": run.log},
         )
 
@@ -165,10 +165,10 @@ class _Run:
         attempt = self._attempt
         search: _Advancing
         if isinstance(item, Sketch):
-            search = Filling(item, attempt.instance.signature, self._counterexamples)
+            search = Filling(item, attempt.instance.signature, self._counterexamples, attempt.tick)
             name = f"sketch {item.name}"
         else:
-            search = Synthesis(item, self._tables, self._counterexamples)
+            search = Synthesis(item, self._tables, self._counterexamples, attempt.tick)
             name = f"prenex {item}"
 
         def found(formula: Formula) -> None:

@@ -24,6 +24,7 @@ from induction.worlds.world import BoolArray, World
 _LIMIT = 60_000
 _LARGEST_PART = 40
 _MOST_PARTS = 60
+_MOST_AT_ONCE = 6  # labelled objects that one part is to hold of; more are seldom to be had
 _SHOWN_AT_ONCE = 3
 _PREFIXES = ((), (True,), (False,), (True, True), (True, False), (False, True), (False, False))
 _FORMS = ((1, False), (1, True), (2, False), (2, True))  # terms, conjunctive
@@ -99,7 +100,7 @@ def _parts(
     left = [Demand(w, e) for w, world in enumerate(worlds) for e in np.flatnonzero(world.target & care[w]).tolist()]
     everything = list(left)
     parts: list[Formula] = []
-    at_once = max(1, len(left) // 2)
+    at_once = min(_MOST_AT_ONCE, len(left))
     while left:
         if len(parts) == _MOST_PARTS:
             return None
@@ -124,7 +125,7 @@ def _part(attempt: Attempt, partial: _Partial, tables: Tables, forms: Sequence[F
     found: list[Formula] = []
     for form in forms:
         attempt.tick()
-        synthesis = Synthesis(Shape((form,)), tables, partial)
+        synthesis = Synthesis(Shape((form,)), tables, partial, attempt.tick)
         # One is enough: with it no smaller one is asked for.
         synthesis.advance(lambda: 0 if found else _LARGEST_PART + 1, _LIMIT, lambda: attempt.remaining_s, found.append)
         if found:

@@ -1,8 +1,8 @@
 """Smallest prenex formulas by SMT: for each quantifier prefix in turn Z3 chooses a matrix.
 
-The forms are gone through in order of size, again and again with four times the work allowed, until each is decided:
-then no form has a smaller formula than the answer. When the first round found none, the rescue looks for a larger
-answer of other make.
+The forms are gone through in order of size, again and again with four times the work allowed, until each is decided
+(then no form has a smaller formula than the answer), or a round brought nothing better than the prenex formula there
+was. Where rounds bring none at all, the rescue looks for a larger answer of other make.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,7 +27,9 @@ GROWTH = 4
 _LAST_LIMIT = 2**31
 _KEPT = 24  # solvers that stay as they are between rounds; the others are set up again
 _AT_ONCE = 2  # quantifiers of forms that are there from the beginning, and of the parts of combinations
-_SHALLOW_ROUNDS = 2  # before forms of more quantifiers and the rescue join in: setting these up takes time
+_MOST_IN_PAIR = 3  # quantifiers of both parts of a combination
+_RESCUE_AFTER = 1  # rounds without an answer
+_MORE_FORMS_AFTER = 2  # rounds without an answer; setting those of more quantifiers up takes time
 
 
 def forms(quantifiers: int, most_terms: int = MOST_TERMS, *, least: int = 0) -> Iterator[Form]:
@@ -39,9 +41,10 @@ def forms(quantifiers: int, most_terms: int = MOST_TERMS, *, least: int = 0) -> 
 
 
 def combinations(quantifiers: int) -> list[Shape]:
-    """Two prenex parts with an "and" or an "or" between them, fewer quantifiers first."""
+    """Two prenex parts with an "and" or an "or" between them, up to three quantifiers in all, fewer first."""
     parts = [Form(form.prefix, 2, form.conjunctive) for form in forms(min(quantifiers, _AT_ONCE), 1)]
-    pairs = sorted(combinations_with_replacement(parts, 2), key=lambda pair: sum(len(form.prefix) for form in pair))
+    number = {pair: sum(len(form.prefix) for form in pair) for pair in combinations_with_replacement(parts, 2)}
+    pairs = sorted((pair for pair in number if number[pair] <= _MOST_IN_PAIR), key=number.__getitem__)
     return [
         Shape(pair, connective)
         for pair in pairs
@@ -49,6 +52,10 @@ def combinations(quantifiers: int) -> list[Shape]:
         # "exists" of an "or" and "for all" of an "and" need no second part of the same prefix.
         if pair[0].prefix != pair[1].prefix or any(existential != (connective is Or) for existential in pair[0].prefix)
     ]
+
+
+def _is_shallow(shape: Shape) -> bool:
+    return len(shape.forms) == 1 and len(shape.forms[0].prefix) <= _AT_ONCE
 
 
 class Rounds:
@@ -61,18 +68,36 @@ class Rounds:
         self.counterexamples = Counterexamples(instance)
         self._tables = Tables(self.counterexamples.worlds, instance.signature, equality)
         self._kept: dict[Shape, Synthesis] = {}
-        self.limit = FIRST_LIMIT
+        self._tries: dict[Shape, int] = {}
         self.number = 0
         self.candidates = 0
 
-    def one(self, found: Callable[[Shape, Formula], None], bound: Callable[[], int]) -> None:
-        """One round over the open shapes; the next one has more work."""
+    def add(self, shapes: list[Shape], tries: int = 0) -> None:
+        """Take in more shapes, with the work allowed of those that were tried so often."""
+        self.open += shapes
+        self._tries.update(dict.fromkeys(shapes, tries))
+
+    def one(
+        self,
+        found: Callable[[Shape, Formula], None],
+        bound: Callable[[], int],
+        wanted: Callable[[Shape], bool] = lambda _: True,
+    ) -> None:
+        """One round over the open shapes that are `wanted`, each with more work allowed than in its last."""
         still_open = []
         for shape in self.open:
             self._attempt.tick()
-            synthesis = self._kept.pop(shape, None) or Synthesis(shape, self._tables, self.counterexamples)
+            if not wanted(shape):
+                still_open.append(shape)
+                continue
+            synthesis = self._kept.pop(shape, None) or Synthesis(
+                shape, self._tables, self.counterexamples, self._attempt.tick
+            )
             before = synthesis.candidates
-            verdict = synthesis.advance(bound, self.limit, lambda: self._attempt.remaining_s, partial(found, shape))
+            tries = self._tries.get(shape, 0)
+            self._tries[shape] = tries + 1
+            limit = min(_LAST_LIMIT, FIRST_LIMIT * GROWTH**tries)
+            verdict = synthesis.advance(bound, limit, lambda: self._attempt.remaining_s, partial(found, shape))
             self.candidates += synthesis.candidates - before
             if verdict is Verdict.UNDECIDED:
                 still_open.append(shape)
@@ -80,7 +105,6 @@ class Rounds:
                     self._kept[shape] = synthesis
         self.open = still_open
         self.number += 1
-        self.limit = min(_LAST_LIMIT, GROWTH * self.limit)
 
 
 class PrenexSmt:
@@ -133,30 +157,41 @@ class _Run:
         self._deep = [Shape((form,)) for form in forms(self._quantifiers, least=_AT_ONCE + 1)]
         self._rounds = Rounds(attempt, shapes, equality=options.equality)
         self._by = ""
-        self._best_prenex: int | None = None
+        self._shallow_left = True
 
     def run(self) -> Outcome:
-        """Rounds until everything is decided, or four times the work brought nothing better than the answer."""
+        """Rounds until there is nothing more to be had."""
         attempt, rounds = self._attempt, self._rounds
-        joined = False
+        rescued, joined = not self._rescue, False
         while True:
-            before = attempt.best
-            if not joined and (not rounds.open or (before is None and rounds.number >= _SHALLOW_ROUNDS)):
+            before, found = attempt.best, self._by == "prenex"
+            at_end = not rounds.open
+            if not rescued and not found and (at_end or rounds.number >= _RESCUE_AFTER):
+                rescued = True
+                self._cover()
+            if not joined and (at_end or (not found and rounds.number >= _MORE_FORMS_AFTER)):
                 joined = True
-                if before is None and self._rescue:
-                    self._cover()
-                    rounds.open += combinations(self._quantifiers)
-                rounds.open += self._deep
+                if self._rescue and not found:
+                    rounds.add(combinations(self._quantifiers), tries=1)
+                rounds.add(self._deep)
                 self._deep = []
             if not rounds.open:
                 break
-            rounds.one(self._found, self._bound)
-            if before is not None and attempt.best is before:
+            self._shallow_left = any(map(_is_shallow, rounds.open))
+            rounds.one(self._found, self._bound, self._is_wanted)
+            if found and attempt.best is before:
                 break
         return attempt.ended(proven=not rounds.open and not self._deep)
 
+    def _is_wanted(self, shape: Shape) -> bool:
+        """With a prenex answer there, combinations are no longer of use, and forms of many quantifiers come last."""
+        if self._by != "prenex":
+            return True
+        return len(shape.forms) == 1 and (_is_shallow(shape) or not self._shallow_left)
+
     def _bound(self) -> int:
-        return self._attempt.bound
+        # Twice the size asked for: an answer by patches can be so large that it is no bound at all.
+        return min(self._attempt.bound, 2 * self._attempt.options.max_ast + 1)
 
     def _found(self, shape: Shape, formula: Formula) -> None:
         if self._attempt.offer(formula):
@@ -173,7 +208,7 @@ class _Run:
         attempt, rounds = self._attempt, self._rounds
         best = attempt.best
         decided = not self._deep and not any(len(shape.forms) == 1 for shape in rounds.open)
-        none_below = attempt.bound if decided else 0
+        none_below = self._bound() if decided else 0
         if best is not None and self._by != "prenex":
             none_below = min(none_below, best.ast_nodes)
         undecided = len(rounds.open) + len(self._deep)
@@ -198,6 +233,6 @@ class _Run:
                 "formsUndecided": undecided,
                 "candidates": rounds.candidates,
                 "demands": len(rounds.counterexamples.seen),
-                "workLimit": rounds.limit,
+                "rounds": rounds.number,
             },
         )

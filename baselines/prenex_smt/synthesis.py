@@ -20,7 +20,8 @@ from induction.formula.syntax import FREE_VARIABLE, And, Formula, Or, Signature
 from induction.grounding.vocabulary import Vocabulary
 from induction.worlds.world import World
 
-_FIRST_DEMANDS = 12
+_FIRST_DEMANDS = 12  # of those that other shapes failed, taken over at the start
+_FIRST_TUPLES = 2_000  # and fewer where they would have more tuples of objects than this
 _MOST_ROUNDS = 200  # candidates looked at in one call of `Synthesis.advance`
 
 
@@ -250,10 +251,19 @@ class Shape:
 
 
 class Synthesis:
-    """The search for formulas of one shape, which can be taken up again with more work allowed."""
+    """The search for formulas of one shape, which can be taken up again with more work allowed.
 
-    def __init__(self, shape: Shape, tables: Tables, counterexamples: Counterexamples) -> None:
-        self._shape, self._counterexamples = shape, counterexamples
+    `tick` is called now and then, and may raise to stop.
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        tables: Tables,
+        counterexamples: Counterexamples,
+        tick: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._shape, self._counterexamples, self._tick = shape, counterexamples, tick
         self._terms = Terms()
         atoms: dict[tuple[int, int], Any] = {}
         self._parts = [_Part(self._terms, form, tables, atoms) for form in shape.forms]
@@ -263,7 +273,8 @@ class Synthesis:
         self._met: set[Demand] = set()
         self.candidates = 0
         self._demand(counterexamples.first())
-        self._demand(counterexamples.seen[:_FIRST_DEMANDS])
+        tuples = max((world.size for world in tables.worlds), default=1) ** max(len(f.prefix) for f in shape.forms)
+        self._demand(counterexamples.seen[: min(_FIRST_DEMANDS, _FIRST_TUPLES // tuples)])
 
     def advance(
         self,
@@ -306,6 +317,7 @@ class Synthesis:
             if demand in self._met:
                 continue
             self._met.add(demand)
+            self._tick()
             target = self._counterexamples.worlds[demand.world].target
             if demand.element is not None:
                 terms.require(self._says(demand.world, demand.element, bool(target[demand.element])))

@@ -76,6 +76,34 @@ def distributions(series: Mapping[str, Sequence[float]], xlabel: str, title: str
     return figure
 
 
+def cactus(times_s: Mapping[str, Sequence[float]], most: int, title: str) -> Any:
+    """A figure of how many of `most` instances each of the series had solved by then; times in seconds, logarithmic."""
+    figure, axes = _figure(6.2, 3.6, title)
+    every = [max(0.01, value) for values in times_s.values() for value in values]
+    left, right = min(every, default=0.01) / 1.5, max(every, default=1.0) * 1.5
+    for number, (name, values) in enumerate(times_s.items()):
+        ordered = [max(0.01, value) for value in sorted(values)]
+        axes.step(
+            [left, *ordered, right],
+            [0, *range(1, len(ordered) + 1), len(ordered)],
+            where="post",
+            color=COLOURS[number % len(COLOURS)],
+            linestyle=("-", "--", ":", "-.")[number % 4],
+            label=_literal(f"{name} ({len(ordered)})"),
+        )
+    axes.axhline(most, color=INK, linewidth=0.6)
+    axes.set_xscale("log")
+    axes.set_xlim(left, right)
+    axes.set_ylim(0, most * 1.04)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel("wall seconds for one instance, start of the process included")
+    axes.set_ylabel(f"instances of {most}")
+    axes.grid(linewidth=0.4, alpha=0.5)
+    _legend(figure, axes, len(times_s))
+    return figure
+
+
 def stacked(counts: Mapping[str, Mapping[str, int]], title: str, xlabel: str) -> Any:
     """A figure of bars, one a name, made of the counts of each kind."""
     kinds = list(dict.fromkeys(kind for parts in counts.values() for kind in parts))

@@ -10,8 +10,8 @@ from typing import Any
 from induction.drawing import plots
 from induction.drawing.worlds import Panel, draw
 from induction.errors import InductionError
-from induction.scoring.metrics import DELTA_BINS, Row, Share, counted, grouped, instance_key, summarise
-from induction.scoring.tables import Table, models_of
+from induction.scoring.metrics import DELTA_BINS, Row, Share, counted, grouped, instance_key, summarise, within
+from induction.scoring.tables import Table, models_of, runs_of
 from induction.worlds.instance import Instance
 
 _TEMPLATE = "report.html.jinja"
@@ -53,6 +53,7 @@ def all_plots(rows: Sequence[Row]) -> dict[str, Any]:
     }
     if any(deltas.values()):
         figures["sizes"] = plots.distributions(deltas, "AST size above the gold", "Sizes of valid answers")
+    figures |= _cactus_plots(counting)
     kinds = {
         model: Counter(row["metadata"]["errorKind"] for row in members if row["metadata"].get("errorKind"))
         for model, members in models.items()
@@ -60,6 +61,29 @@ def all_plots(rows: Sequence[Row]) -> dict[str, Any]:
     if any(kinds.values()):
         figures["kinds_of_error"] = plots.stacked(kinds, "Kinds of error", "answers")
     return figures
+
+
+def _cactus_plots(rows: Sequence[Row]) -> dict[str, Any]:
+    """Instances solved against time, for the searches among the rows: any answer, and one of the gold's size."""
+    searches = dict(list(models_of(runs_of(rows)).items())[:_MOST_MODELS])
+    if not searches:
+        return {}
+    made = {}
+    for name, title, margin, time in (
+        ("cactus", "Instances solved within so much time", None, "first_s"),
+        ("cactus_at_gold", "Solved at the gold's AST size or less", 0, "best_s"),
+    ):
+        times = {
+            search: [
+                row["metadata"]["run"][time] or 0.0
+                for row in members
+                if (row["valid"] if margin is None else within(row, margin))
+            ]
+            for search, members in searches.items()
+        }
+        most = max(len({instance_key(row) for row in members}) for members in searches.values())
+        made[name] = plots.cactus(times, most, title)
+    return made
 
 
 def rendered(figure: Any, form: str) -> bytes:

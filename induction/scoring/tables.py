@@ -3,12 +3,14 @@
 import csv
 import io
 import itertools
+import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from induction.errors import printable
 from induction.scoring.metrics import (
+    BLOAT_MARGIN,
     DELTA_BINS,
     Mean,
     Row,
@@ -17,8 +19,10 @@ from induction.scoring.metrics import (
     compare_models,
     counted,
     grouped,
+    instance_key,
     same_problem,
     summarise,
+    within,
 )
 
 PUBLISHED: Mapping[str, tuple[tuple[str, float, float], ...]] = {
@@ -98,15 +102,17 @@ def all_tables(
     for regime, members in grouped(counting, lambda row: str(row["task"])).items():
         tables += [
             _accuracy(regime, members, margins, published),
+            *_runs(regime, members),
             _answers(regime, members),
             _sizes(regime, members, smallest),
-            *_by(regime, members, "band", lambda row: str(row["metadata"].get("band") or "-")),
+            *_by(regime, members, "band", _band),
             *_by(regime, members, "family", lambda row: str(row["metadata"].get("family") or "-")),
             *_by(regime, members, "lift", _lift),
             *_by(regime, members, "quantifiers", lambda row: str(row["metadata"].get("goldQuantifiers") or "-")),
             _holdout(regime, members),
             _kinds(regime, members),
             _pairs(regime, members),
+            _agreement(regime, members),
         ]
     tables.append(_same_problem(counting))
     return [table for table in tables if table.rows]
@@ -239,6 +245,99 @@ def _pairs(regime: str, rows: Sequence[Row]) -> Table:
     headings = ("first", "second", "both", "first alone", "second alone", "p")
     note = "valid answers on the instances that both have; p: McNemar's exact test, two-sided, not corrected"
     return Table(f"pairs_{regime}", f"{regime}: models in pairs", headings, tuple(lines), headings[2:], note)
+
+
+def runs_of(rows: Sequence[Row]) -> list[Row]:
+    """The rows that are runs of searches."""
+    return [row for row in rows if row["metadata"].get("run")]
+
+
+def _runs(regime: str, rows: Sequence[Row]) -> list[Table]:
+    """What searches solved, proved and cost; and the same by band."""
+    searches = models_of(runs_of(rows))
+    lines = []
+    for search, members in searches.items():
+        runs = [row["metadata"]["run"] for row in members]
+        summary = summarise(members, ())
+        firsts = [run["first_s"] for run in runs if run["first_s"] is not None]
+        lines.append(
+            (
+                search,
+                f"{summary.accuracy.successes} of {summary.instances}",
+                str(sum(within(row, 0) for row in members)),
+                str(sum(within(row, BLOAT_MARGIN) for row in members)),
+                str(sum(run["proven"] for run in runs)),
+                _held(summary.holdout),
+                f"{statistics.median(run['cpu_s'] for run in runs):.2f}",
+                f"{statistics.median(firsts):.2f}" if firsts else "-",
+                f"{max(run['peak_mb'] for run in runs):.0f}",
+                str(sum(run["outcome"] in ("timed-out", "out-of-memory", "unknown") for run in runs)),
+            )
+        )
+    headings = ("search", "solved", "@+0", "@+25", "proven", "held out", "CPU s", "first s", "MB", "ran out")
+    note = (
+        "instances; proven: smallest of the search's own fragment; held out: solved ones right on all fresh worlds, of "
+        "those tried; CPU s: median of whole runs; first s: median wall time to the first answer; MB: largest peak; "
+        "ran out: ended by time, memory or otherwise before the search itself ended"
+    )
+    tables = [Table(f"runs_{regime}", f"{regime}: searches", headings, tuple(lines), headings[1:], note)]
+    bands = list(grouped(runs_of(rows), _band))
+    if len(bands) > 1:
+        by_band = [
+            (search, *(_solved_and_at_gold(grouped(members, _band).get(band, [])) for band in bands))
+            for search, members in searches.items()
+        ]
+        title = f"{regime}: searches by band"
+        note = "instances solved / solved at the gold's AST size or less / all"
+        tables.append(Table(f"runs_by_band_{regime}", title, ("search", *bands), tuple(by_band), tuple(bands), note))
+    return tables
+
+
+def _band(row: Row) -> str:
+    return str(row["metadata"].get("band") or "-")
+
+
+def _held(share: Share) -> str:
+    return f"{share.successes} of {share.trials}" if share.trials else "-"
+
+
+def _solved_and_at_gold(rows: Sequence[Row]) -> str:
+    if not rows:
+        return "-"
+    return f"{sum(bool(row['valid']) for row in rows)} / {sum(within(row, 0) for row in rows)} / {len(rows)}"
+
+
+def _agreement(regime: str, rows: Sequence[Row]) -> Table:
+    """How the answers of searches compare on the instances that both solved."""
+    lines = []
+    for (first, mine), (second, theirs) in itertools.combinations(models_of(runs_of(rows)).items(), 2):
+        ours = {instance_key(row): row for row in mine if row["valid"]}
+        others = {instance_key(row): row for row in theirs if row["valid"]}
+        pairs = [(row, others[key]) for key, row in ours.items() if key in others]
+        sizes = [(a["prediction"]["ast_size"], b["prediction"]["ast_size"]) for a, b in pairs]
+        beneath = sum(
+            max(a["metadata"]["run"]["none_below"] - of_b, b["metadata"]["run"]["none_below"] - of_a) > 0
+            for (a, b), (of_a, of_b) in zip(pairs, sizes, strict=True)
+        )
+        lines.append(
+            (
+                first,
+                second,
+                str(len(pairs)),
+                str(sum(a["prediction"]["formula"] == b["prediction"]["formula"] for a, b in pairs)),
+                str(sum(a == b for a, b in sizes)),
+                str(sum(a < b for a, b in sizes)),
+                str(sum(a > b for a, b in sizes)),
+                str(beneath),
+            )
+        )
+    headings = ("first", "second", "both", "same", "size =", "1st <", "2nd <", "beneath")
+    note = (
+        "on the instances that both solved: the same formula, one of the same AST size, the first's smaller, the "
+        "second's smaller; beneath: one's answer is smaller than what the other proved impossible, which only "
+        "formulas outside of that one's fragment can be"
+    )
+    return Table(f"agreement_{regime}", f"{regime}: agreement of searches", headings, tuple(lines), headings[2:], note)
 
 
 def _same_problem(rows: Sequence[Row]) -> Table:
