@@ -48,6 +48,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/check.py --tier smoke
 	$(BIN)/python benchmarks/search.py --tier smoke
 	$(BIN)/python benchmarks/equivalence.py --tier smoke
+	$(BIN)/python benchmarks/suite.py --tier smoke
 
 data: $(READY)
 	$(BIN)/python data/build.py

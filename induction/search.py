@@ -22,16 +22,14 @@ from induction.worlds.instance import Instance, Regime
 ENTRY_POINTS = "induction.searches"
 """The entry point group in which searches are registered."""
 
-_COMPLETION_LIMIT = 5_000_000  # work allowed for completing one EC world with an answer
-
 
 @dataclass(frozen=True)
 class SearchOptions:
     """What is searched for. Not every search heeds all of it; its result says which fragment it covered.
 
     `max_ast` is the largest AST size looked for, `variables` how many variable names may occur, `depth` how deep
-    quantifiers may nest, `equality` whether `=` may occur, and `solutions` how many answers are wanted. Of the labels
-    to match, `noise` may be wrong, all worlds together.
+    quantifiers may nest, `equality` whether `=` may occur, and `solutions` how many answers are wanted. `noise` is the
+    number of objects that may be mislabelled, over all worlds to match together.
     """
 
     max_ast: int = 22
@@ -44,7 +42,10 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search is: the AST size it works on, classes held, the best answer and what is proven so far."""
+    """How far a search is: the AST size it works on, classes held, the best answer and what is proven so far.
+
+    A search that does not go by size says 0 for it, and counts its steps as `classes`.
+    """
 
     ast_size: int
     classes: int
@@ -144,11 +145,11 @@ def load_search(name: str) -> Search:
 def count_mislabelled(formula: Formula, instance: Instance) -> int | None:
     """How many objects of the worlds to match `formula` mislabels, by the reference evaluator.
 
-    None where it does not explain the instance whatever is put down to noise: a NO world is matched, or an EC world
-    has no completion.
+    None where it does not explain the instance whatever is put down to noise: a NO world is matched, an EC world has
+    no completion, or it could not be decided.
     """
     try:
-        verdict = check(formula, instance, use_reference=True, resource_limit=_COMPLETION_LIMIT)
+        verdict = check(formula, instance, use_reference=True)
     except (BudgetExhaustedError, EvaluationLimitError):
         return None
     if instance.regime is Regime.EC:
@@ -159,7 +160,9 @@ def count_mislabelled(formula: Formula, instance: Instance) -> int | None:
 
 
 def fits(formula: Formula, instance: Instance, noise: int = 0) -> bool:
-    """Whether `formula` explains the instance but for at most `noise` labels, by the reference evaluator."""
+    """Whether `formula`, of x alone, explains the instance but for up to `noise` labels, by the reference evaluator."""
+    if free_variables(formula) != {FREE_VARIABLE}:
+        return False
     wrong = count_mislabelled(formula, instance)
     return wrong is not None and wrong <= noise
 
@@ -167,7 +170,8 @@ def fits(formula: Formula, instance: Instance, noise: int = 0) -> bool:
 class Attempt:
     """One search under way on one instance: what it may still spend, and its best answer so far.
 
-    Whatever is offered as an answer is re-checked by the reference evaluator first.
+    Whatever is offered as an answer is re-checked by the reference evaluator first. `by` says how the best one was
+    found.
     """
 
     def __init__(
@@ -176,9 +180,9 @@ class Attempt:
         self.instance = instance
         self.options = options
         self.best: Formula | None = None
+        self.by = ""
         self.none_below = 0
-        self.at_size = 0
-        self.steps = 0
+        self._steps = 0
         self._meter = budget.start()
         self._report = report
 
@@ -195,25 +199,28 @@ class Attempt:
 
     def tick(self) -> None:
         """Say how far the search is. Raises OutOfTimeError or OutOfMemoryError if a limit is passed."""
-        self.steps += 1
-        self._report(Progress(self.at_size, self.steps, self.best, self.none_below))
+        self._steps += 1
+        self._report(Progress(0, self._steps, self.best, self.none_below))
         self._meter.check(resident_bytes())
 
-    def offer(self, formula: Formula) -> bool:
+    def offer(self, formula: Formula, by: str = "", *, even_if_larger: bool = False) -> bool:
         """Take `formula` for the best answer if it explains the instance and is smaller; whether it was taken."""
-        if self.best is not None and formula.ast_nodes >= self.best.ast_nodes:
+        if not even_if_larger and self.best is not None and formula.ast_nodes >= self.best.ast_nodes:
             return False
-        if free_variables(formula) != {FREE_VARIABLE} or not fits(formula, self.instance, self.options.noise):
+        if not fits(formula, self.instance, self.options.noise):
             return False
-        self.best = formula
+        self.best, self.by = formula, by
         self.tick()
         return True
 
-    def ended(self, *, proven: bool) -> Outcome:
-        """The outcome of a search that came to its end by itself; `proven` if its answer is known to be smallest."""
-        if self.best is not None and (proven or self.best.ast_nodes <= self.options.max_ast):
+    def ended(self, *, none_left: bool) -> Outcome:
+        """The outcome of a search that came to its end by itself.
+
+        `none_left` says that without an answer there is none up to the size asked for.
+        """
+        if self.best is not None:
             return Outcome.SOLVED
-        return Outcome.EXHAUSTED
+        return Outcome.EXHAUSTED if none_left else Outcome.UNKNOWN
 
 
 def outcome_of(steps: Callable[[], Outcome]) -> Outcome:

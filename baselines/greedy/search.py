@@ -68,7 +68,7 @@ class Greedy:
                         counts["bodies"] += learner.bodies_tried
                         if rules and attempt.offer(learner.formula(learner.reduced(rules))):
                             counts["rules"] = len(rules)
-            return attempt.ended(proven=False) if attempt.best is not None else Outcome.UNKNOWN
+            return attempt.ended(none_left=False)
 
         outcome = outcome_of(run)
         best = attempt.best
@@ -80,7 +80,7 @@ class Greedy:
             none_below=0,
             fragment=(
                 f"disjunction of existential conjunctions of up to {MOST_LITERALS} literals, {further} quantifiers"
-                f"{', =' if options.equality else ''}, or the negation of one"
+                f"{', = between different variables' if options.equality else ''}, or the negation of one"
             ),
             diagnosis="" if best is not None else "the rules found by gain do not explain it; others may",
             statistics={"bodiesTried": counts["bodies"], "rulesBeforeReduction": counts["rules"]},

@@ -80,9 +80,9 @@ class IlpAsp:
             none_below=0,
             fragment=(
                 f"disjunction of up to {MOST_RULES} existential conjunctions of up to {MOST_LITERALS} literals, "
-                f"{run.further} quantifiers{', =' if options.equality else ''}"
+                f"{run.further} quantifiers{', = between different variables' if options.equality else ''}"
             ),
-            diagnosis=run.diagnosis,
+            diagnosis=run.diagnosis or ("" if best is not None else "not decided"),
             statistics={
                 "literals": run.literals,
                 "fewestLiterals": run.decided and best is not None,
@@ -116,12 +116,12 @@ class _Run:
                     self._stage(rules, further)
                     self.stages.append(f"{rules} rules, {further} quantifiers")
         self.decided = True
-        if self._attempt.best is None:
+        if self.models == 0:
             self.diagnosis = (
                 f"outside the fragment: no {MOST_RULES} rules of up to {MOST_LITERALS} literals and {self.further} "
                 "further variables say it"
             )
-        return self._attempt.ended(proven=False)
+        return self._attempt.ended(none_left=self.models == 0)
 
     def _outside(self) -> str:
         """Why no set of rules whatever can say it, in words; "" where some can, or in EC where that is not decided.
@@ -190,12 +190,12 @@ class _Run:
             self._offer(vocabulary, found.pop(0))
 
     def _offer(self, vocabulary: Vocabulary, chosen: Sequence[tuple[int, int]]) -> None:
-        """Answers come with ever fewer literals; the last is the one to keep, whatever its AST size."""
+        """Answers come with ever fewer literals, or of as many with smaller ones; the last is the one to keep."""
         self.models += 1
         rules = [[i for of, i in chosen if of == rule] for rule in dict.fromkeys(rule for rule, _ in chosen)]
         formula = definition_by_rules(vocabulary, rules)
-        self.literals = len(chosen) if self.literals is None else min(self.literals, len(chosen))
-        self._attempt.offer(formula)
+        if self._attempt.offer(formula, even_if_larger=True):
+            self.literals = len(chosen)
 
     def _facts(self, vocabulary: Vocabulary, rules: int) -> list[str]:
         instance = self._attempt.instance

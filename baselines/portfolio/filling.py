@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from induction.baselines.prenex_smt.counterexamples import Counterexamples, Demand
-from induction.baselines.prenex_smt.synthesis import Terms, Verdict
+from induction.baselines.prenex_smt.counterexamples import Demands
+from induction.baselines.prenex_smt.synthesis import FIRST_DEMANDS, Guided
 
 from induction.families.sketches import Sketch
 from induction.formula.syntax import And, Atom, Formula, Not, Signature
@@ -13,102 +13,61 @@ from induction.grounding.circuit import Circuit, GroundAtom
 from induction.grounding.ground import ground
 from induction.worlds.world import World
 
-_MOST_ROUNDS = 200
 
+class Filling(Guided):
+    """The search for fillings of one sketch: which choice stands in each hole.
 
-class Filling:
-    """The search for fillings of one sketch: which choice stands in each hole, all demands of a world at a time.
+    The sketch is grounded with its holes as unknown predicates, a whole world at a time; an atom of a hole is then
+    true if one of the choices that are true there was taken. Every hole has a choice.
 
-    The sketch is grounded with its holes as unknown predicates; an atom of a hole is then true if one of the choices
-    that are true there was taken.
+    Raises:
+        EvaluationLimitError: a world is too large for the sketch, now or in `advance`.
     """
 
     def __init__(
         self,
         sketch: Sketch,
         signature: Signature,
-        counterexamples: Counterexamples,
+        demands: Demands,
         tick: Callable[[], None] = lambda: None,
     ) -> None:
-        self._sketch, self._counterexamples, self._tick = sketch, counterexamples, tick
-        self._terms = Terms()
+        super().__init__(demands, tick)
+        self._sketch = sketch
         self._choices = {hole.name: hole.choices(signature) for hole in sketch.holes}
         self._selectors = {name: [self._terms.fresh() for _ in of] for name, of in self._choices.items()}
         self._atoms: dict[tuple[int, str, tuple[int, ...]], Any] = {}
-        self._says: dict[int, list[tuple[Any, Any]]] = {}
-        self._met: set[Demand] = set()
-        self._bound: int | None = None
-        self.candidates = 0
+        self._grounded: dict[int, list[tuple[Any, Any]]] = {}
         for selectors in self._selectors.values():
             self._terms.require(*selectors)
             for i, one in enumerate(selectors):
                 for other in selectors[:i]:
                     self._terms.require(self._terms.negation(one), self._terms.negation(other))
+        self._demand([*demands.first(), *demands.seen[:FIRST_DEMANDS]])
 
-    def advance(
-        self,
-        bound: Callable[[], int],
-        resource_limit: int,
-        remaining_s: Callable[[], float | None],
-        found: Callable[[Formula], None],
-    ) -> Verdict:
-        """Look for fillings of fewer AST nodes than `bound()`; as `Synthesis.advance`."""
-        terms = self._terms
-        for _ in range(_MOST_ROUNDS):
-            self._tighten(bound())
-            answer = terms.solve(resource_limit, remaining_s())
-            if answer is not Verdict.FOUND:
-                return answer
-            self.candidates += 1
-            model = terms.solver.model()
-            formula = self._sketch.fill(
-                {
-                    name: next(
-                        choice
-                        for choice, selector in zip(self._choices[name], selectors, strict=True)
-                        if terms.z3.is_true(model.eval(selector))
-                    )
-                    for name, selectors in self._selectors.items()
-                }
-            )
-            failed = self._counterexamples.failed_by(formula)
-            if failed:
-                self._demand(failed)
-            else:
-                found(formula)
-                self._tighten(min(bound(), formula.ast_nodes))
-        return Verdict.UNDECIDED
-
-    def _tighten(self, bound: int) -> None:
-        if self._bound is not None and bound >= self._bound:
-            return
-        self._bound = bound
-        hole_sizes = {hole.name: 1 + len(hole.variables) for hole in self._sketch.holes}
-        frame = self._sketch.formula.ast_nodes - sum(hole_sizes.values())
+    def _costs(self) -> tuple[list[tuple[Any, int]], int]:
+        holes = sum(1 + len(hole.variables) for hole in self._sketch.holes)
         costs = [
             (selector, choice.ast_nodes)
             for name, choices in self._choices.items()
             for choice, selector in zip(choices, self._selectors[name], strict=True)
         ]
-        self._terms.require_at_most(costs, bound - 1 - frame)
+        return costs, self._sketch.formula.ast_nodes - holes
 
-    def _demand(self, demands: list[Demand]) -> None:
-        for demand in demands:
-            if demand in self._met:
-                continue
-            self._met.add(demand)
-            self._tick()
-            says = self._world(demand.world)
-            target = self._counterexamples.worlds[demand.world].target.tolist()
-            if demand.element is not None:
-                self._terms.require(says[demand.element][0 if target[demand.element] else 1])
-            else:
-                self._terms.require(*(says[e][1 if label else 0] for e, label in enumerate(target)))
+    def _says(self, w: int, element: int, positive: bool) -> Any:
+        return self._world(w)[element][0 if positive else 1]
+
+    def _read(self, model: Any) -> Formula:
+        is_true = self._terms.z3.is_true
+        taken = {
+            name: next(choice for choice, one in zip(self._choices[name], of, strict=True) if is_true(model.eval(one)))
+            for name, of in self._selectors.items()
+        }
+        return self._sketch.fill(taken)
 
     def _world(self, w: int) -> list[tuple[Any, Any]]:
         """For each object of a world the terms that say that the filled sketch holds, and that it fails."""
-        if w not in self._says:
-            world, terms = self._counterexamples.worlds[w], self._terms
+        if w not in self._grounded:
+            world, terms = self._demands.worlds[w], self._terms
             of_holes = World(
                 world.name,
                 world.domain,
@@ -130,8 +89,8 @@ class Filling:
                 else:
                     term = terms.conjunction([literals[of[0]], literals[of[1]]])
                 literals[2 * node], literals[2 * node + 1] = term, terms.negation(term)
-            self._says[w] = [(literals[output], literals[output ^ 1]) for output in outputs]
-        return self._says[w]
+            self._grounded[w] = [(literals[output], literals[output ^ 1]) for output in outputs]
+        return self._grounded[w]
 
     def _atom(self, atom: GroundAtom, truths: dict[str, Any]) -> Any:
         """A hole's atom: some choice was taken that is true there."""
@@ -150,7 +109,7 @@ class Filling:
         return [self._truth(choice, variables, w) for choice in self._choices[name]]
 
     def _truth(self, formula: Formula, variables: tuple[str, ...], w: int) -> Callable[[tuple[int, ...]], Any]:
-        world = self._counterexamples.worlds[w]
+        world = self._demands.worlds[w]
 
         def value(node: Formula, place: tuple[int, ...]) -> Any:
             if isinstance(node, Not):

@@ -6,19 +6,18 @@ answered. Nothing else is tried.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from induction.baselines.bottom_up import BottomUp
 from induction.baselines.portfolio.filling import Filling
 from induction.baselines.prenex_smt.counterexamples import Counterexamples
 from induction.baselines.prenex_smt.search import forms
-from induction.baselines.prenex_smt.synthesis import Shape, Synthesis, Tables, Verdict
+from induction.baselines.prenex_smt.synthesis import Guided, Shape, Synthesis, Tables, Verdict
 
 from induction.budget import Budget, Outcome
 from induction.enumeration.layout import Fragment
-from induction.errors import BudgetExhaustedError
+from induction.errors import EvaluationLimitError
 from induction.families.sketches import Sketch, all_sketches
-from induction.formula.syntax import Formula
 from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of
 from induction.worlds.instance import Instance, Regime
 
@@ -66,18 +65,6 @@ SCHEDULE = (
 """One pass. Where it brings no answer it is repeated with more work, the exhaustive slice left out."""
 
 
-class _Advancing(Protocol):
-    candidates: int
-
-    def advance(
-        self,
-        bound: Callable[[], int],
-        resource_limit: int,
-        remaining_s: Callable[[], float | None],
-        found: Callable[[Formula], None],
-    ) -> Verdict: ...
-
-
 class Portfolio:
     """The schedule of slices; registered as `portfolio`."""
 
@@ -109,8 +96,8 @@ class Portfolio:
             formulas=() if best is None else (best,),
             none_below=none_below,
             fragment=str(Fragment(options.variables, options.depth, options.equality)),
-            diagnosis="" if best is not None else f"no slice found a formula of up to {options.max_ast} AST nodes",
-            statistics={"answeredBy": run.answered_by, "slices": run.log},
+            diagnosis="" if best is not None else "no slice found an answer",
+            statistics={"answeredBy": attempt.by, "slices": run.log},
         )
 
 
@@ -119,11 +106,10 @@ class _Run:
 
     def __init__(self, attempt: Attempt) -> None:
         instance = attempt.instance
-        self.answered_by = ""
         self.log: list[dict[str, Any]] = []
         self._attempt = attempt
-        self._counterexamples = Counterexamples(instance)
-        self._tables = Tables(self._counterexamples.worlds, instance.signature, attempt.options.equality)
+        self._demands = Counterexamples(instance)
+        self._tables = Tables(self._demands.worlds, instance.signature, attempt.options.equality)
         self._decided: set[Shape | Sketch] = set()
 
     def run(self) -> Outcome:
@@ -138,7 +124,7 @@ class _Run:
             passes += 1
             decided = all(item in self._decided for one in SCHEDULE for item in self._items(one))
             if decided or self._attempt.best is not None:
-                return self._attempt.ended(proven=False)
+                return self._attempt.ended(none_left=False)
 
     def _slice(self, one: Slice, work: int) -> None:
         entry = {"slice": str(replace(one, work=work)), "from": self._size(), "to": None}
@@ -156,39 +142,45 @@ class _Run:
     def _items(self, one: Slice) -> list[Shape | Sketch]:
         depth = self._attempt.options.depth
         if one.kind == "sketches":
-            return [sketch for sketch in all_sketches() if sketch.depth <= depth]
+            signature = self._attempt.instance.signature
+            return [
+                sketch
+                for sketch in all_sketches()
+                if sketch.depth <= depth and all(hole.choices(signature) for hole in sketch.holes)
+            ]
         if one.kind == "prenex":
             return [Shape((form,)) for form in forms(min(one.most, depth), one.terms, least=one.least)]
         return []
 
     def _advance(self, item: Shape | Sketch, work: int) -> Verdict:
         attempt = self._attempt
-        search: _Advancing
-        if isinstance(item, Sketch):
-            search = Filling(item, attempt.instance.signature, self._counterexamples, attempt.tick)
-            name = f"sketch {item.name}"
-        else:
-            search = Synthesis(item, self._tables, self._counterexamples, attempt.tick)
-            name = f"prenex {item}"
-
-        def found(formula: Formula) -> None:
-            if attempt.offer(formula):
-                self.answered_by = name
-
+        name = f"sketch {item.name}" if isinstance(item, Sketch) else f"prenex {item}"
         try:
-            return search.advance(lambda: attempt.bound, work, lambda: attempt.remaining_s, found)
-        except BudgetExhaustedError:  # an EC world that could not be decided
+            search: Guided
+            if isinstance(item, Sketch):
+                search = Filling(item, attempt.instance.signature, self._demands, attempt.tick)
+            else:
+                search = Synthesis(item, self._tables, self._demands, attempt.tick)
+            return search.advance(
+                lambda: attempt.bound,
+                work,
+                lambda: attempt.remaining_s,
+                lambda formula: attempt.offer(formula, name),
+            )
+        except EvaluationLimitError:  # a world too large for it
             return Verdict.UNDECIDED
 
     def _exhaustive(self) -> None:
         attempt = self._attempt
-        options = replace(attempt.options, max_ast=EXHAUSTIVE_AST, solutions=1)
+        options = replace(attempt.options, max_ast=min(EXHAUSTIVE_AST, attempt.options.max_ast), solutions=1)
         limits = Budget(attempt.remaining_s, None)
         result = BottomUp().search(attempt.instance, limits, options, lambda progress: attempt.tick())
+        if result.outcome is Outcome.UNKNOWN:
+            raise KeyboardInterrupt
         attempt.none_below = 0 if attempt.instance.regime is Regime.EC else result.none_below
         # The exact search also tells larger answers that it comes upon; those are not this slice's.
-        if result.formulas and result.formulas[0].ast_nodes <= EXHAUSTIVE_AST and attempt.offer(result.formulas[0]):
-            self.answered_by = f"exhaustive up to {EXHAUSTIVE_AST}"
+        if result.formulas and result.formulas[0].ast_nodes <= EXHAUSTIVE_AST:
+            attempt.offer(result.formulas[0], f"exhaustive up to {EXHAUSTIVE_AST}")
 
     def _size(self) -> int | None:
         return None if self._attempt.best is None else self._attempt.best.ast_nodes

@@ -1,8 +1,9 @@
 """What a formula that does not fit yet is shown: the objects and worlds that it gets wrong."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from induction.errors import BudgetExhaustedError
+from induction.errors import BudgetExhaustedError, EvaluationLimitError
 from induction.evaluation import bitset
 from induction.formula.syntax import Formula
 from induction.grounding.completion import complete
@@ -21,18 +22,55 @@ class Demand:
     element: int | None
 
 
-class Counterexamples:
-    """The demands of an instance that formulas fail. `worlds` holds those to match, then those to miss."""
+class Demands:
+    """What is asked of formulas, and which of it some formula has failed.
 
-    def __init__(self, instance: Instance) -> None:
-        self.worlds: tuple[World, ...] = (*instance.train_worlds, *instance.no_worlds)
-        self._to_match = len(instance.train_worlds)
-        self._partly_observed = instance.regime is Regime.EC
+    `worlds` are those the demands are about; `seen` holds the demands that were ever failed, in order of their first
+    time.
+    """
+
+    def __init__(self, worlds: Sequence[World]) -> None:
+        self.worlds = tuple(worlds)
         self.seen: list[Demand] = []
-        """All demands that were ever failed, in order of their first time."""
 
     def first(self) -> list[Demand]:
-        """Demands to begin with: of the first world one object with the label and one without, or for EC all of it."""
+        """Demands to begin with."""
+        raise NotImplementedError
+
+    def failures(self, formula: Formula) -> list[Demand]:
+        """Some of the demands that `formula` fails; empty only if it meets all.
+
+        Raises:
+            BudgetExhaustedError: an EC world could not be decided.
+            EvaluationLimitError: the formula is too wide for a world.
+        """
+        raise NotImplementedError
+
+    def failed_by(self, formula: Formula) -> list[Demand]:
+        """As `failures`, whose demands are remembered as seen."""
+        failed = self.failures(formula)
+        known = set(self.seen)
+        self.seen += [demand for demand in failed if demand not in known]
+        return failed
+
+    def is_fitting(self, formula: Formula) -> bool:
+        """Whether nothing speaks against the formula; False where that could not be decided."""
+        try:
+            return not self.failures(formula)
+        except (BudgetExhaustedError, EvaluationLimitError):
+            return False
+
+
+class Counterexamples(Demands):
+    """The demands of an instance: worlds to match, then those to miss."""
+
+    def __init__(self, instance: Instance) -> None:
+        super().__init__((*instance.train_worlds, *instance.no_worlds))
+        self._to_match = len(instance.train_worlds)
+        self._partly_observed = instance.regime is Regime.EC
+
+    def first(self) -> list[Demand]:
+        """Of the first world an object with the label and one without; for EC all of it."""
         if not self._to_match:
             return [Demand(w, None) for w in range(len(self.worlds))]
         if self._partly_observed:
@@ -41,25 +79,8 @@ class Counterexamples:
         firsts = dict.fromkeys([int(target.argmax()), int(target.argmin())])
         return [Demand(0, element) for element in firsts]
 
-    def failed_by(self, formula: Formula) -> list[Demand]:
-        """Some of the demands that `formula` fails; empty only if it explains the instance.
-
-        Raises:
-            BudgetExhaustedError: an EC world could not be decided.
-        """
-        failed = self._failures(formula)
-        known = set(self.seen)
-        self.seen += [demand for demand in failed if demand not in known]
-        return failed
-
-    def is_fitting(self, formula: Formula) -> bool:
-        """Whether nothing speaks against the formula; False where that could not be decided."""
-        try:
-            return not self._failures(formula)
-        except BudgetExhaustedError:
-            return False
-
-    def _failures(self, formula: Formula) -> list[Demand]:
+    def failures(self, formula: Formula) -> list[Demand]:
+        """Some of the demands that `formula` fails; empty only if it explains the instance."""
         return self._incompletable(formula) if self._partly_observed else self._mislabelled(formula)
 
     def _mislabelled(self, formula: Formula) -> list[Demand]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from induction.baselines.prenex_smt.counterexamples import Counterexamples, Demand
+from induction.baselines.prenex_smt.counterexamples import Demand, Demands
 from induction.baselines.prenex_smt.forms import Form
 from induction.baselines.prenex_smt.synthesis import Shape, Synthesis, Tables
 
@@ -17,7 +17,7 @@ from induction.enumeration.layout import Fragment
 from induction.enumeration.types import object_types
 from induction.evaluation import bitset
 from induction.formula.syntax import Formula, Not, disjunction_of
-from induction.search import Attempt, fits
+from induction.search import Attempt
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.world import BoolArray, World
 
@@ -30,19 +30,18 @@ _PREFIXES = ((), (True,), (False,), (True, True), (True, False), (False, True), 
 _FORMS = ((1, False), (1, True), (2, False), (2, True))  # terms, conjunctive
 
 
-class _Partial(Counterexamples):
+class _Partial(Demands):
     """Demands on labelled objects in `must`, which are to be held of, and on those without label, which are not."""
 
     def __init__(self, worlds: Sequence[World], care: Sequence[BoolArray]) -> None:
-        self.worlds = tuple(worlds)
+        super().__init__(worlds)
         self.never = [mask & ~world.target for mask, world in zip(care, worlds, strict=True)]
         self.must: list[Demand] = []
-        self.seen = []
 
     def first(self) -> list[Demand]:
         return list(self.must)
 
-    def _failures(self, formula: Formula) -> list[Demand]:
+    def failures(self, formula: Formula) -> list[Demand]:
         (extensions,) = bitset.extensions([formula], self.worlds)
         failed = [one for one in self.must if one.element is not None and not extensions[one.world][one.element]]
         for w, (extension, never) in enumerate(zip(extensions, self.never, strict=True)):
@@ -54,20 +53,18 @@ class _Partial(Counterexamples):
         return failed
 
 
-def cover(attempt: Attempt, quantifiers: int) -> Formula | None:
-    """A formula of any size that explains the instance; None if no cover by such parts was found.
+def offer_cover(attempt: Attempt, quantifiers: int) -> None:
+    """Offer formulas of any size that explain the instance, if any are found.
 
-    In EC it does so with all unknown atoms false; in CI one object of each NO world is chosen to be mislabelled.
+    In EC they do so with all unknown atoms false; in CI one object of each NO world is chosen to be mislabelled.
     """
     worlds, care = _labelled(attempt.instance)
     forms = [Form(prefix, *rest) for prefix in _PREFIXES if len(prefix) <= quantifiers for rest in _FORMS]
-    answers: list[Formula] = []
     for exchanged in (False, True):
         of = [replace(world, target=~world.target) for world in worlds] if exchanged else worlds
         parts = _parts(attempt, of, care, forms)
         if parts is not None:
-            answers.append(Not(disjunction_of(parts)) if exchanged else disjunction_of(parts))
-    return min((one for one in answers if fits(one, attempt.instance)), key=lambda one: one.ast_nodes, default=None)
+            attempt.offer(Not(disjunction_of(parts)) if exchanged else disjunction_of(parts), "patches")
 
 
 def _labelled(instance: Instance) -> tuple[list[World], list[BoolArray]]:
@@ -99,6 +96,8 @@ def _parts(
     partial = _Partial(worlds, care)
     left = [Demand(w, e) for w, world in enumerate(worlds) for e in np.flatnonzero(world.target & care[w]).tolist()]
     everything = list(left)
+    if not everything:
+        return None
     parts: list[Formula] = []
     at_once = min(_MOST_AT_ONCE, len(left))
     while left:

@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement, product
 
 from induction.baselines.prenex_smt.counterexamples import Counterexamples
 from induction.baselines.prenex_smt.forms import Form
-from induction.baselines.prenex_smt.rescue import cover
+from induction.baselines.prenex_smt.rescue import offer_cover
 from induction.baselines.prenex_smt.synthesis import Shape, Synthesis, Tables, Verdict
 
 from induction.budget import Budget, Outcome
@@ -25,6 +25,7 @@ FIRST_LIMIT = 200_000
 """Z3's count of work for one question in the first round: some tenths of a second."""
 GROWTH = 4
 _LAST_LIMIT = 2**31
+_MOST_TUPLES = 100_000  # of objects of one world
 _KEPT = 24  # solvers that stay as they are between rounds; the others are set up again
 _AT_ONCE = 2  # quantifiers of forms that are there from the beginning, and of the parts of combinations
 _MOST_IN_PAIR = 3  # quantifiers of both parts of a combination
@@ -59,11 +60,16 @@ def _is_shallow(shape: Shape) -> bool:
 
 
 class Rounds:
-    """Shapes gone through in rounds of more and more work, each dropped once nothing smaller of it is left."""
+    """Shapes gone through in rounds of more and more work, each closed once nothing smaller of it is left.
+
+    `closed` says for a shape below which AST size none of its formulas fits.
+    """
 
     def __init__(self, attempt: Attempt, shapes: list[Shape], *, equality: bool) -> None:
         self._attempt = attempt
-        self.open = list(shapes)
+        self.open: list[Shape] = []
+        self.closed: dict[Shape, int] = {}
+        self.too_large: list[Shape] = []
         instance = attempt.instance
         self.counterexamples = Counterexamples(instance)
         self._tables = Tables(self.counterexamples.worlds, instance.signature, equality)
@@ -71,9 +77,16 @@ class Rounds:
         self._tries: dict[Shape, int] = {}
         self.number = 0
         self.candidates = 0
+        self.add(shapes)
 
     def add(self, shapes: list[Shape], tries: int = 0) -> None:
-        """Take in more shapes, with the work allowed of those that were tried so often."""
+        """Take in more shapes, with the work allowed of those that were tried so often.
+
+        Left out are those whose tables would be too large for some world.
+        """
+        objects = max(world.size for world in self.counterexamples.worlds)
+        self.too_large += [shape for shape in shapes if objects ** (1 + shape.quantifiers) > _MOST_TUPLES]
+        shapes = [shape for shape in shapes if shape not in self.too_large]
         self.open += shapes
         self._tries.update(dict.fromkeys(shapes, tries))
 
@@ -99,7 +112,9 @@ class Rounds:
             limit = min(_LAST_LIMIT, FIRST_LIMIT * GROWTH**tries)
             verdict = synthesis.advance(bound, limit, lambda: self._attempt.remaining_s, partial(found, shape))
             self.candidates += synthesis.candidates - before
-            if verdict is Verdict.UNDECIDED:
+            if verdict is Verdict.NONE_LEFT:
+                self.closed[shape] = synthesis.bound or 0
+            else:
                 still_open.append(shape)
                 if len(self._kept) < _KEPT:
                     self._kept[shape] = synthesis
@@ -156,7 +171,6 @@ class _Run:
         shapes = [Shape((form,)) for form in forms(min(self._quantifiers, _AT_ONCE))]
         self._deep = [Shape((form,)) for form in forms(self._quantifiers, least=_AT_ONCE + 1)]
         self._rounds = Rounds(attempt, shapes, equality=options.equality)
-        self._by = ""
         self._shallow_left = True
 
     def run(self) -> Outcome:
@@ -164,11 +178,11 @@ class _Run:
         attempt, rounds = self._attempt, self._rounds
         rescued, joined = not self._rescue, False
         while True:
-            before, found = attempt.best, self._by == "prenex"
+            before, found = attempt.best, attempt.by == "prenex"
             at_end = not rounds.open
             if not rescued and not found and (at_end or rounds.number >= _RESCUE_AFTER):
                 rescued = True
-                self._cover()
+                offer_cover(attempt, self._quantifiers)
             if not joined and (at_end or (not found and rounds.number >= _MORE_FORMS_AFTER)):
                 joined = True
                 if self._rescue and not found:
@@ -181,11 +195,11 @@ class _Run:
             rounds.one(self._found, self._bound, self._is_wanted)
             if found and attempt.best is before:
                 break
-        return attempt.ended(proven=not rounds.open and not self._deep)
+        return attempt.ended(none_left=self._none_below() > attempt.options.max_ast)
 
     def _is_wanted(self, shape: Shape) -> bool:
         """With a prenex answer there, combinations are no longer of use, and forms of many quantifiers come last."""
-        if self._by != "prenex":
+        if self._attempt.by != "prenex":
             return True
         return len(shape.forms) == 1 and (_is_shallow(shape) or not self._shallow_left)
 
@@ -194,42 +208,41 @@ class _Run:
         return min(self._attempt.bound, 2 * self._attempt.options.max_ast + 1)
 
     def _found(self, shape: Shape, formula: Formula) -> None:
-        if self._attempt.offer(formula):
-            self._by = "prenex" if len(shape.forms) == 1 else "two parts"
+        self._attempt.offer(formula, "prenex" if len(shape.forms) == 1 else "two parts")
 
-    def _cover(self) -> None:
-        """An answer of any size: parts that each explain some objects."""
-        formula = cover(self._attempt, self._quantifiers)
-        if formula is not None and self._attempt.offer(formula):
-            self._by = "patches"
+    def _none_below(self) -> int:
+        """Below which AST size no prenex formula of the forms fits."""
+        rounds = self._rounds
+        undecided = [shape for shape in (*rounds.open, *rounds.too_large, *self._deep) if len(shape.forms) == 1]
+        sizes = [size for shape, size in rounds.closed.items() if len(shape.forms) == 1]
+        best = self._attempt.best
+        if best is not None:
+            sizes.append(best.ast_nodes)
+        return 0 if undecided else min(sizes, default=0)
 
     def result(self, name: str, outcome: Outcome) -> SearchResult:
         """What there is to say now."""
         attempt, rounds = self._attempt, self._rounds
         best = attempt.best
-        decided = not self._deep and not any(len(shape.forms) == 1 for shape in rounds.open)
-        none_below = self._bound() if decided else 0
-        if best is not None and self._by != "prenex":
-            none_below = min(none_below, best.ast_nodes)
-        undecided = len(rounds.open) + len(self._deep)
+        undecided = len(rounds.open) + len(rounds.too_large) + len(self._deep)
         diagnosis = ""
         if best is None and outcome is Outcome.EXHAUSTED:
             diagnosis = f"no formula of these forms with up to {attempt.options.max_ast} AST nodes fits"
         elif undecided:
-            diagnosis = f"{undecided} forms are not decided below the answer" if best is not None else ""
+            diagnosis = f"{undecided} forms are undecided"
         return SearchResult(
             instance_id=attempt.instance.instance_id,
             search=name,
             outcome=outcome,
             formulas=() if best is None else (best,),
-            none_below=none_below,
+            none_below=self._none_below(),
             fragment=(
                 f"prenex, up to {self._quantifiers} quantifiers, matrix a DNF or CNF of up to {MOST_TERMS} terms"
-                + (", =" if attempt.options.equality else "")
+                + (", = between different variables" if attempt.options.equality else "")
             ),
             diagnosis=diagnosis,
             statistics={
-                "answeredBy": self._by,
+                "answeredBy": attempt.by,
                 "formsUndecided": undecided,
                 "candidates": rounds.candidates,
                 "demands": len(rounds.counterexamples.seen),

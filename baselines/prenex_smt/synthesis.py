@@ -8,21 +8,25 @@ same values share their part of it. In EC, unknown atoms are variables of the sa
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from induction.baselines.prenex_smt.counterexamples import Counterexamples, Demand
+from induction.baselines.prenex_smt.counterexamples import Demand, Demands
 from induction.baselines.prenex_smt.forms import Form
 
-from induction.errors import BudgetExhaustedError
+from induction.errors import BudgetExhaustedError, EvaluationLimitError
 from induction.formula.metrics import free_variables
 from induction.formula.syntax import FREE_VARIABLE, And, Formula, Or, Signature
 from induction.grounding.vocabulary import Vocabulary
 from induction.worlds.world import World
 
-_FIRST_DEMANDS = 12  # of those that other shapes failed, taken over at the start
+FIRST_DEMANDS = 12  # of those that other shapes failed, taken over at the start
 _FIRST_TUPLES = 2_000  # and fewer where they would have more tuples of objects than this
 _MOST_ROUNDS = 200  # candidates looked at in one call of `Synthesis.advance`
+
+
+Choice: TypeAlias = list[list[list[int]]]
+"""The literals chosen: of each part, of each term of it that is in use."""
 
 
 class Verdict(enum.Enum):
@@ -101,10 +105,13 @@ class Terms:
 
     def require_at_most(self, costs: Sequence[tuple[Any, int]], most: int) -> None:
         """Assert that the true ones of some variables cost at most so much."""
-        self.require(self.z3.PbLe(costs, most) if most >= 0 else self.z3.BoolVal(False, self.context))
+        if most < 0:
+            self.require(self.z3.BoolVal(False, self.context))
+        elif costs:  # of no variables Z3 would make a term of its main context
+            self.require(self.z3.PbLe(costs, most))
 
     def solve(self, resource_limit: int, remaining_s: float | None) -> Verdict:
-        """Whether all that is asserted can hold, within limits of Z3's own count of work and of time."""
+        """Whether all that is asserted can hold, within limits of Z3's own count of work and of wall seconds."""
         self.solver.set("rlimit", resource_limit)
         if remaining_s is not None:
             self.solver.set("timeout", max(1, int(1000 * remaining_s)))
@@ -245,47 +252,58 @@ class Shape:
         between = f" {self.connective.keyword} " if self.connective is not None else ""
         return between.join(f"[{form}]" if len(self.forms) > 1 else str(form) for form in self.forms)
 
+    @property
+    def quantifiers(self) -> int:
+        """The most quantifiers of a part."""
+        return max(len(form.prefix) for form in self.forms)
+
     def build(self, parts: Sequence[Formula]) -> Formula:
         """The whole formula."""
         return parts[0] if self.connective is None else self.connective(*parts)
 
 
-class Synthesis:
-    """The search for formulas of one shape, which can be taken up again with more work allowed.
+class Guided:
+    """A search in which Z3 proposes formulas and is told, one demand after the other, what they got wrong.
 
-    `tick` is called now and then, and may raise to stop.
+    It can be taken up again with more work allowed. `tick` is called now and then, and may raise to stop. What is
+    proposed is the subclass's business: `_costs`, `_says`, `_read` and `_reduced`.
     """
 
-    def __init__(
-        self,
-        shape: Shape,
-        tables: Tables,
-        counterexamples: Counterexamples,
-        tick: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._shape, self._counterexamples, self._tick = shape, counterexamples, tick
+    def __init__(self, demands: Demands, tick: Callable[[], None]) -> None:
         self._terms = Terms()
-        atoms: dict[tuple[int, int], Any] = {}
-        self._parts = [_Part(self._terms, form, tables, atoms) for form in shape.forms]
-        self._vocabularies = [tables.vocabulary(form) for form in shape.forms]
-        self._terms.require(*(selector for part in self._parts for selector in part.of_x))
-        self._bound: int | None = None
+        self._demands, self._tick = demands, tick
         self._met: set[Demand] = set()
+        self.bound: int | None = None
+        """Formulas of this AST size and more are ruled out by now."""
         self.candidates = 0
-        self._demand(counterexamples.first())
-        tuples = max((world.size for world in tables.worlds), default=1) ** max(len(f.prefix) for f in shape.forms)
-        self._demand(counterexamples.seen[: min(_FIRST_DEMANDS, _FIRST_TUPLES // tuples)])
+
+    def _costs(self) -> tuple[list[tuple[Any, int]], int]:
+        """What the true ones of some variables add to the AST size, and the size without them."""
+        raise NotImplementedError
+
+    def _says(self, w: int, element: int, positive: bool) -> Any:
+        """A term that implies that the formula holds of the object, or that it fails of it."""
+        raise NotImplementedError
+
+    def _read(self, model: Any) -> Formula:
+        """The formula of a model."""
+        raise NotImplementedError
+
+    def _reduced(self, formula: Formula) -> Formula:
+        """A formula that fits as well as the last one read, and is no larger."""
+        return formula
 
     def advance(
         self,
         bound: Callable[[], int],
         resource_limit: int,
         remaining_s: Callable[[], float | None],
-        found: Callable[[Formula], None],
+        found: Callable[[Formula], object],
     ) -> Verdict:
         """Look for formulas of fewer AST nodes than `bound()`, which `found` is told and lowers.
 
-        Each question to Z3 is limited to `resource_limit` of its own count of work, and to what time remains.
+        Each question to Z3 is limited to `resource_limit` of its own count of work, and to the wall seconds that
+        `remaining_s()` says are left.
         """
         terms = self._terms
         for _ in range(_MOST_ROUNDS):
@@ -293,52 +311,76 @@ class Synthesis:
             answer = terms.solve(resource_limit, remaining_s())
             if answer is not Verdict.FOUND:
                 return answer
+            self._tick()
             self.candidates += 1
-            model = terms.solver.model()
-            chosen = [part.read(model) for part in self._parts]
+            formula = self._read(terms.solver.model())
             try:
-                failed = self._counterexamples.failed_by(self._formula(chosen))
-            except BudgetExhaustedError:
+                failed = self._demands.failed_by(formula)
+            except (BudgetExhaustedError, EvaluationLimitError):
                 return Verdict.UNDECIDED
-            if failed:
-                before = len(self._met)
-                self._demand(failed)
-                if len(self._met) == before:
-                    return Verdict.UNDECIDED  # Z3's completion is not ours: cannot happen but for limits
-            else:
-                formula = self._formula(self._reduced(chosen))
+            if not failed:
+                formula = self._reduced(formula)
                 found(formula)
                 self._tighten(min(bound(), formula.ast_nodes))
+            elif not self._demand(failed):
+                return Verdict.UNDECIDED  # told all of it already: the judge of EC worlds ran into a limit
         return Verdict.UNDECIDED
 
-    def _demand(self, demands: Sequence[Demand]) -> None:
-        terms = self._terms
-        for demand in demands:
-            if demand in self._met:
-                continue
-            self._met.add(demand)
+    def _demand(self, demands: Sequence[Demand]) -> bool:
+        """Assert the demands that were not yet; whether there were any."""
+        new = [demand for demand in demands if demand not in self._met]
+        for demand in new:
             self._tick()
-            target = self._counterexamples.worlds[demand.world].target
+            self._met.add(demand)
+            target = self._demands.worlds[demand.world].target.tolist()
             if demand.element is not None:
-                terms.require(self._says(demand.world, demand.element, bool(target[demand.element])))
+                self._terms.require(self._says(demand.world, demand.element, target[demand.element]))
             else:
-                terms.require(*(self._says(demand.world, e, not label) for e, label in enumerate(target.tolist())))
+                self._terms.require(*(self._says(demand.world, e, not label) for e, label in enumerate(target)))
+        return bool(new)
+
+    def _tighten(self, bound: int) -> None:
+        if self.bound is None or bound < self.bound:
+            self.bound = bound
+            costs, constant = self._costs()
+            self._terms.require_at_most(costs, bound - 1 - constant)
+
+
+class Synthesis(Guided):
+    """The search for formulas of one shape."""
+
+    def __init__(
+        self,
+        shape: Shape,
+        tables: Tables,
+        demands: Demands,
+        tick: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(demands, tick)
+        self._shape = shape
+        atoms: dict[tuple[int, int], Any] = {}
+        self._parts = [_Part(self._terms, form, tables, atoms) for form in shape.forms]
+        self._vocabularies = [tables.vocabulary(form) for form in shape.forms]
+        self._chosen: Choice = []
+        self._terms.require(*(selector for part in self._parts for selector in part.of_x))
+        self._demand(demands.first())
+        tuples = max((world.size for world in tables.worlds), default=1) ** shape.quantifiers
+        self._demand(demands.seen[: min(FIRST_DEMANDS, _FIRST_TUPLES // tuples)])
+
+    def _costs(self) -> tuple[list[tuple[Any, int]], int]:
+        constant = sum(part.constant_cost for part in self._parts) + len(self._parts) - 1
+        return [cost for part in self._parts for cost in part.costs], constant
 
     def _says(self, w: int, element: int, positive: bool) -> Any:
         parts = [part.says(w, element, positive) for part in self._parts]
         conjunctive = (self._shape.connective is And) == positive
         return self._terms.conjunction(parts) if conjunctive else self._terms.disjunction(parts)
 
-    def _tighten(self, bound: int) -> None:
-        if self._bound is not None and bound >= self._bound:
-            return
-        self._bound = bound
-        costs = [cost for part in self._parts for cost in part.costs]
-        constant = sum(part.constant_cost for part in self._parts) + len(self._parts) - 1
-        most = bound - 1 - constant
-        self._terms.require_at_most(costs, most)
+    def _read(self, model: Any) -> Formula:
+        self._chosen = [part.read(model) for part in self._parts]
+        return self._formula(self._chosen)
 
-    def _formula(self, chosen: Sequence[Sequence[Sequence[int]]]) -> Formula:
+    def _formula(self, chosen: Choice) -> Formula:
         return self._shape.build(
             [
                 form.build([[vocabulary.literals[i] for i in literals] for literals in terms])
@@ -346,8 +388,9 @@ class Synthesis:
             ]
         )
 
-    def _reduced(self, chosen: list[list[list[int]]]) -> list[list[list[int]]]:
-        """The choice without terms and literals that can go one after the other."""
+    def _reduced(self, formula: Formula) -> Formula:
+        """The last choice without terms and literals that can go one after the other."""
+        chosen = self._chosen
         for p, terms in enumerate(chosen):
             t = 0
             while t < len(terms):
@@ -364,8 +407,9 @@ class Synthesis:
                     else:
                         i += 1
                 t += 1
-        return chosen
+        return self._formula(chosen)
 
-    def _fits(self, chosen: Sequence[Sequence[Sequence[int]]]) -> bool:
+    def _fits(self, chosen: Choice) -> bool:
+        self._tick()
         formula = self._formula(chosen)
-        return free_variables(formula) == {FREE_VARIABLE} and self._counterexamples.is_fitting(formula)
+        return free_variables(formula) == {FREE_VARIABLE} and self._demands.is_fitting(formula)

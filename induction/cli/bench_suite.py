@@ -90,7 +90,7 @@ def command(
         return run_row(prediction, instance, dataset, worlds, budget_s=budget_s, memory_mb=memory_bytes / 2**20)
 
     with RowJournal(out, key) as journal:
-        output.note_rows_kept(journal, len(wanted))
+        output.note_rows_kept(journal, len(wanted), "runs")
         tasks = [
             solving.solving_task(run, name, instance, options, budget_s, memory_bytes)
             for run, (name, instance) in wanted.items()
@@ -98,10 +98,14 @@ def command(
         ]
         limits = solving.limits_of(budget_s, memory_bytes)
         with output.progress_bar("runs", len(wanted), len(journal.rows)) as advance:
-            for report in run_tasks(tasks, jobs=jobs, limits=limits):
-                if report.failure != "interrupted":
-                    journal.add(report.name, {"instanceId": report.name, "row": row_of(report)})
-                    advance(1)
+            try:
+                for report in run_tasks(tasks, jobs=jobs, limits=limits):
+                    if report.failure != "interrupted":
+                        journal.add(report.name, {"instanceId": report.name, "row": row_of(report)})
+                        advance(1)
+            except KeyboardInterrupt:
+                output.note_rows_remain(journal, len(wanted), "runs")
+                raise
         rows = [journal.rows[run]["row"] for run in wanted]
         journal.finish(list(wanted), lambda kept: output.write_rows(out, [one["row"] for one in kept]))
     _print_summary(out, rows, names)

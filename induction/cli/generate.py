@@ -233,9 +233,7 @@ def _make(
                         name, why = next(iter(failed.items()))
                         raise InductionError(f"{printable(name)}: {why}")
             except KeyboardInterrupt:
-                if journal.rows:
-                    path = printable(str(journal.path), 200)
-                    output.note(f"{len(journal.rows)} of {len(wanted)} are kept in {path}; the same command goes on")
+                output.note_rows_remain(journal, len(wanted), "instances")
                 raise
         if not journal.rows:
             raise InductionError(next(iter(failed.values())))

@@ -103,6 +103,13 @@ def note_rows_kept(journal: "RowJournal", total: int, noun: str = "rows") -> Non
         note(f"{len(journal.rows)} of {total} {noun} are there already ({printable(str(journal.path), 200)})")
 
 
+def note_rows_remain(journal: "RowJournal", total: int, noun: str = "rows") -> None:
+    """Say on an interrupt how many rows are kept, if any."""
+    if journal.rows:
+        path = printable(str(journal.path), 200)
+        note(f"{len(journal.rows)} of {total} {noun} are kept in {path}; the same command goes on")
+
+
 @contextlib.contextmanager
 def progress_bar(what: str, total: int, done: int = 0) -> "Iterator[Callable[[int], None]]":
     """A bar on standard error while it is a terminal, with the time left; call what it gives with steps done."""

@@ -3,14 +3,11 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from induction.errors import printable
-
-if TYPE_CHECKING:
-    pass
 
 _RAN_OUT = ("timed-out", "out-of-memory", "unknown")
 

@@ -97,7 +97,7 @@ def cactus(times_s: Mapping[str, Sequence[float]], most: int, title: str) -> Any
     axes.set_ylim(0, most * 1.04)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.yaxis.get_major_locator().set_params(integer=True)
-    axes.set_xlabel("wall seconds for one instance, start of the process included")
+    axes.set_xlabel("wall seconds for one instance, in its own process")
     axes.set_ylabel(f"instances of {most}")
     axes.grid(linewidth=0.4, alpha=0.5)
     _legend(figure, axes, len(times_s))

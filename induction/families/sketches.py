@@ -67,12 +67,8 @@ class Sketch:
 
 @functools.cache
 def all_sketches() -> tuple[Sketch, ...]:
-    """The sketch of every shape, in the order of the shapes; shapes alike but for their holes are one."""
-    sketches: dict[Formula, Sketch] = {}
-    for shape in SHAPES:
-        sketch = _sketch(shape)
-        sketches.setdefault(sketch.formula, sketch)
-    return tuple(sketches.values())
+    """The sketch of every shape, in the order of the shapes."""
+    return tuple(_sketch(shape) for shape in SHAPES)
 
 
 def _sketch(shape: Shape) -> Sketch:

@@ -40,6 +40,7 @@ class _Running:
     peak_bytes: int = 0
     cpu_s: float = 0.0
     stop_by: float | None = None
+    ended: float | None = None
 
 
 def run_tasks(
@@ -108,11 +109,11 @@ def _in_process(task: Task, connection: Connection, parent: int) -> None:
     connection.send((kind, (content, *_own_account())))
 
 
-def _own_account() -> tuple[float, int]:
-    """CPU seconds of this process and those it waited for, and its largest resident memory in bytes."""
+def _own_account() -> tuple[float, int, float]:
+    """CPU seconds of this process and those it waited for, its largest resident memory in bytes, and the time now."""
     own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     peak = own.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime, peak
+    return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime, peak, time.monotonic()
 
 
 def _end_with(parent: int) -> None:
@@ -159,8 +160,9 @@ def _receive(one: _Running) -> None:
             if kind == "progress":
                 one.progress = content
                 continue
-            said, cpu_s, peak = content
+            said, cpu_s, peak, ended = content
             one.cpu_s, one.peak_bytes, one.done = max(one.cpu_s, cpu_s), max(one.peak_bytes, peak), True
+            one.ended = ended
             if kind == "done":
                 one.result = said
             else:
@@ -190,7 +192,7 @@ def _finish(one: _Running) -> Report:
         failure=one.failure,
         progress=one.progress,
         cpu_s=one.cpu_s,
-        wall_s=time.monotonic() - one.started,
+        wall_s=(one.ended or time.monotonic()) - one.started,
         peak_mb=one.peak_bytes / 2**20,
     )
 

@@ -75,7 +75,7 @@ def _cactus_plots(rows: Sequence[Row]) -> dict[str, Any]:
     ):
         times = {
             search: [
-                row["metadata"]["run"][time] or 0.0
+                row["metadata"]["run"][time] or row["metadata"]["run"]["wall_s"]
                 for row in members
                 if (row["valid"] if margin is None else within(row, margin))
             ]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from induction import __version__
 from induction.errors import InstanceFormatError
 from induction.formula.parsing import parse_formula
 from induction.formula.syntax import to_sexpr
@@ -29,6 +30,7 @@ def run_row(
         right = count_right(parse_formula(text, instance.signature), fresh)
     return {
         **prediction,
+        "version": __version__,
         "budget_s": budget_s,
         "memory_mb": memory_mb,
         "valid": text is not None,  # but for the noise allowed

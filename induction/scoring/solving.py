@@ -10,12 +10,11 @@ from dataclasses import asdict
 from typing import Any
 
 from induction.budget import Budget, Outcome
-from induction.enumeration.layout import Fragment
 from induction.errors import UsageError
 from induction.formula.parsing import parse_formula
 from induction.formula.syntax import Formula, to_sexpr
 from induction.running.tasks import Limits, Report, Task
-from induction.search import Progress, SearchOptions, count_mislabelled, load_search
+from induction.search import Progress, SearchOptions, count_mislabelled, fits, load_search
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.records import instance_from_record, record_from_instance
 
@@ -98,27 +97,31 @@ def solve(argument: Mapping[str, Any], send: Callable[[Any], None]) -> dict[str,
 def prediction_row(instance: Instance, search: str, options: SearchOptions, report: Report) -> dict[str, Any]:
     """The prediction row of one task, from its result or, if it was stopped, from the last it had said.
 
-    Raises:
-        AssertionError: an answer does not explain the instance.
+    An answer that the reference evaluator does not confirm is none; `diagnosis` and `rejected` tell of it.
     """
+    last = report.progress or {}
     said: dict[str, Any] = report.result or {
-        "formulas": [text for text in [(report.progress or {}).get("best")] if text],
+        "formulas": [last["best"]] if last.get("best") else [],
         "outcome": Outcome.UNKNOWN.value,
-        "none_below": (report.progress or {}).get("none_below", 0),
-        "fragment": str(Fragment(options.variables, options.depth, options.equality)),
-        "diagnosis": f"stopped from outside: {report.failure}",
+        "none_below": last.get("none_below", 0),
+        "fragment": load_search(search).about.expresses,
+        "diagnosis": f"{'stopped' if report.failure in _STOPPED else 'ended'}: {report.failure}",
         "statistics": {},
-        "answered": (report.progress or {}).get("answered", {}),
+        "answered": last.get("answered", {}),
     }
     outcome = Outcome(said["outcome"])
     if outcome is Outcome.UNKNOWN:
         outcome = _STOPPED.get(report.failure, outcome)
-    formulas = [parse_formula(text, instance.signature) for text in said["formulas"]]
-    wrong = [count_mislabelled(formula, instance) for formula in formulas]
-    for formula, number in zip(formulas, wrong, strict=True):
-        if number is None or number > options.noise:
-            raise AssertionError(f"{search} gave {instance.instance_id} a formula that does not fit: {formula}")
+    given = [parse_formula(text, instance.signature) for text in said["formulas"]]
+    formulas = [formula for formula in given if fits(formula, instance, options.noise)]
+    rejected = [to_sexpr(formula) for formula in given if formula not in formulas]
+    texts = [to_sexpr(formula) for formula in formulas]
+    diagnosis = said["diagnosis"]
+    if rejected:
+        diagnosis = f"not confirmed by the reference evaluator: {rejected[0]}"
+        outcome = outcome if formulas else Outcome.UNKNOWN
     best = formulas[0] if formulas else None
+    mislabelled = None if best is None else count_mislabelled(best, instance)
     return {
         "schemaVersion": "induction_prediction_record_v1",
         "instanceId": instance.instance_id,
@@ -126,8 +129,8 @@ def prediction_row(instance: Instance, search: str, options: SearchOptions, repo
         "scenario": instance.regime.scenario,
         "model": search,
         "success": best is not None,
-        "extractedFormula": said["formulas"][0] if best is not None else None,
-        "solutions": said["formulas"],
+        "extractedFormula": texts[0] if texts else None,
+        "solutions": texts,
         "astSize": None if best is None else best.ast_nodes,
         "goldAst": instance.gold_ast,
         "outcome": outcome.value,
@@ -135,8 +138,9 @@ def prediction_row(instance: Instance, search: str, options: SearchOptions, repo
         "provenSmallest": best is not None and best.ast_nodes <= said["none_below"],
         "fragment": said["fragment"],
         "search": search,
-        **({"noise": options.noise, "mislabelled": wrong[0] if wrong else None} if options.noise else {}),
-        "diagnosis": said["diagnosis"],
+        **({"noise": options.noise, "mislabelled": mislabelled} if options.noise else {}),
+        **({"rejected": rejected} if rejected else {}),
+        "diagnosis": diagnosis,
         "statistics": said["statistics"],
         "timing": {
             "cpu_s": round(report.cpu_s, 3),

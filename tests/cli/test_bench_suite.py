@@ -139,7 +139,7 @@ def test_killed_suite_goes_on(command, tmp_path):
     left = subprocess.run(["ps", "-ef"], capture_output=True, text=True, check=True).stdout
     assert str(path) not in left
     again = subprocess.run(arguments, capture_output=True, text=True, timeout=200, check=True)
-    assert f"{kept} of 12 rows are there already" in again.stderr
+    assert f"{kept} of 12 runs are there already" in again.stderr
     rows = rows_of(out)
     assert [(row["instanceId"], row["search"]) for row in rows] == [
         (f"i{number}", search) for number in range(4) for search in ("bottom-up", "greedy", "portfolio")
