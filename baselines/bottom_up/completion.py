@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from induction.baselines.bottom_up.ordering import best_of_each_meaning, constant_answers, renamed_apart, varied_worlds
 
-from induction.budget import Meter, Outcome
+from induction.budget import Meter, Outcome, resident_bytes
 from induction.enumeration.classes import SMALLEST, ClassTables
 from induction.enumeration.layout import Fragment, Layout
 from induction.errors import BudgetExhaustedError
@@ -44,7 +44,7 @@ def search_completions(
     answers = constant_answers(instance, equality=fragment.equality) if alike else []
 
     def tick() -> None:
-        meter.check(tables.bytes)
+        meter.check(max(tables.bytes, resident_bytes()))
         classes = sum(layer.count for layer in tables.layers)
         report(Progress(size, classes, answers[0] if answers else None, none_below if covers_all else 0))
 

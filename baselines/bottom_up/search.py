@@ -18,7 +18,7 @@ from induction.baselines.bottom_up.ordering import (
     varied_worlds,
 )
 
-from induction.budget import Budget, Meter, Outcome
+from induction.budget import Budget, Meter, Outcome, resident_bytes
 from induction.enumeration.classes import SMALLEST, ClassTables
 from induction.enumeration.fitting import Fitter, Question, fitting_by_size
 from induction.enumeration.layout import Fragment, Layout
@@ -145,8 +145,6 @@ class _Run:
         for formula in answers:
             if not self._fits(formula):
                 raise AssertionError(f"the search gave a formula that does not fit: {formula}")
-        if not answers and outcome in (Outcome.TIMED_OUT, Outcome.UNKNOWN) and not self._diagnosis:
-            self._nothing_fits()
         # What holds everywhere or nowhere has no class, so the bound alone does not know of such an answer.
         none_below = min(self._none_below, answers[0].ast_nodes) if answers else self._none_below
         if self._constants_fit and not self._options.equality:
@@ -166,7 +164,7 @@ class _Run:
 
     def _tick(self) -> None:
         held = self._tables.bytes + self._fitter.bytes
-        self._meter.check(held)
+        self._meter.check(max(held, resident_bytes()))
         classes = sum(layer.count for layer in self._tables.layers)
         best = self._answers[0] if self._answers else None
         self._report(Progress(self._size, classes, best, self._none_below))

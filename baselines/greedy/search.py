@@ -14,9 +14,11 @@ import numpy.typing as npt
 
 from induction.budget import Budget, Outcome
 from induction.errors import UnsupportedRegimeError
-from induction.formula.syntax import FREE_VARIABLE, Formula, Not
+from induction.evaluation import bitset
+from induction.formula.metrics import free_variables
+from induction.formula.syntax import FREE_VARIABLE, And, Formula, Not, Or
 from induction.grounding.vocabulary import BOUND_VARIABLES, Vocabulary, definition_by_rules
-from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, fits, outcome_of
+from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.world import BoolArray, World
 
@@ -60,6 +62,8 @@ class Greedy:
         counts = {"rules": 0, "bodies": 0}
 
         def run() -> Outcome:
+            for formula in _single_atoms(instance, equality=options.equality):
+                attempt.offer(formula)
             for completed in _completions(instance):
                 for exchanged in (False, True):
                     for number in range(min(1, further), further + 1):
@@ -85,6 +89,12 @@ class Greedy:
             diagnosis="" if best is not None else "the rules found by gain do not explain it; others may",
             statistics={"bodiesTried": counts["bodies"], "rulesBeforeReduction": counts["rules"]},
         )
+
+
+def _single_atoms(instance: Instance, *, equality: bool) -> Iterator[Formula]:
+    """What one atom of x can say: itself, its negation, always, never. Labels all alike give rules nothing to learn."""
+    for atom in Vocabulary(instance.signature, (FREE_VARIABLE,), equality).atoms:
+        yield from (atom, Not(atom), Or(atom, Not(atom)), And(atom, Not(atom)))
 
 
 def _completions(instance: Instance) -> Iterator[tuple[World, ...]]:
@@ -204,7 +214,17 @@ class _Learner:
         return rules
 
     def _fit(self, rules: Sequence[Body]) -> bool:
-        return fits(self.formula(rules), self._attempt.instance, self._attempt.options.noise)
+        """Whether the rules give the labels here, noise apart, and miss every NO world."""
+        self._attempt.tick()
+        covered = np.logical_or.reduce([self._covered(self._bindings(body)) for body in rules])
+        if int((covered != self._labelled).sum()) > self._attempt.options.noise:
+            return False
+        formula = self.formula(rules)
+        if free_variables(formula) != {FREE_VARIABLE}:
+            return False
+        no_worlds = self._attempt.instance.no_worlds
+        (extensions,) = bitset.extensions([formula], no_worlds)
+        return all((table != world.target).any() for table, world in zip(extensions, no_worlds, strict=True))
 
 
 def _purity(right: npt.ArrayLike, wrong: npt.ArrayLike) -> npt.NDArray[np.float64]:

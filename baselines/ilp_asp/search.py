@@ -19,6 +19,8 @@ from induction.worlds.instance import Instance, Regime
 MOST_RULES = 3
 MOST_LITERALS = 6
 MOST_FURTHER_VARIABLES = 2
+MOST_TUPLES = 12_000
+"""Of objects, in all worlds: where two further variables would make more, rules have one."""
 _WAIT_S = 0.05
 
 # rule(R), literal(L), negative(L), cost(L,C), ofx(L), atom_of(L,A): the hypothesis space.
@@ -55,7 +57,7 @@ class IlpAsp:
     about = About(
         summary="rules with negated literals by answer set programming (clingo), fewest literals first",
         expresses=f"disjunctions of up to {MOST_RULES} existential conjunctions, each of up to {MOST_LITERALS} "
-        f"literals and {MOST_FURTHER_VARIABLES} quantifiers; no forall; all regimes",
+        f"literals of different atoms and {MOST_FURTHER_VARIABLES} quantifiers; no forall; all regimes",
         proves="fewest literals where it came to its end, not smallest AST; says where the concept is outside",
         needs=("clingo",),
     )
@@ -79,8 +81,9 @@ class IlpAsp:
             formulas=() if best is None else (best,),
             none_below=0,
             fragment=(
-                f"disjunction of up to {MOST_RULES} existential conjunctions of up to {MOST_LITERALS} literals, "
-                f"{run.further} quantifiers{', = between different variables' if options.equality else ''}"
+                f"disjunction of up to {MOST_RULES} existential conjunctions of up to {MOST_LITERALS} literals of "
+                f"different atoms, {run.further} quantifiers"
+                + (", = between different variables" if options.equality else "")
             ),
             diagnosis=run.diagnosis or ("" if best is not None else "not decided"),
             statistics={
@@ -98,6 +101,9 @@ class _Run:
     def __init__(self, attempt: Attempt) -> None:
         options = attempt.options
         self.further = max(0, min(options.depth, options.variables - 1, MOST_FURTHER_VARIABLES))
+        sizes = [world.size for world in (*attempt.instance.train_worlds, *attempt.instance.no_worlds)]
+        while self.further > 1 and sum(size ** (1 + self.further) for size in sizes) > MOST_TUPLES:
+            self.further -= 1  # grounding cannot be interrupted
         self.diagnosis = ""
         self.literals: int | None = None
         self.decided = False
@@ -106,7 +112,9 @@ class _Run:
         self._attempt = attempt
 
     def run(self) -> Outcome:
-        outside = self._outside()
+        outside = (
+            self._outside() if self._vocabulary(self.further).literals else "there are no literals to make rules of"
+        )
         if outside:
             self.diagnosis = outside
             return Outcome.PROVEN_NONE
@@ -118,8 +126,8 @@ class _Run:
         self.decided = True
         if self.models == 0:
             self.diagnosis = (
-                f"outside the fragment: no {MOST_RULES} rules of up to {MOST_LITERALS} literals and {self.further} "
-                "further variables say it"
+                f"outside the fragment: no {MOST_RULES} rules of up to {MOST_LITERALS} literals of different atoms and "
+                f"{self.further} further variables say it"
             )
         return self._attempt.ended(none_left=self.models == 0)
 
@@ -130,9 +138,11 @@ class _Run:
         labelled object needs a tuple whose type no object without the label has.
         """
         instance = self._attempt.instance
+        vocabulary = self._vocabulary(self.further)
+        if not vocabulary.literals:
+            return "there are no literals to make rules of"
         if instance.regime is Regime.EC:
             return ""
-        vocabulary = self._vocabulary(self.further)
         spoilt: dict[bytes, str] = {}
         labelled: list[tuple[str, set[bytes]]] = []
         for world in instance.train_worlds:

@@ -12,7 +12,7 @@ from induction.baselines.bottom_up import BottomUp
 from induction.baselines.portfolio.filling import Filling
 from induction.baselines.prenex_smt.counterexamples import Counterexamples
 from induction.baselines.prenex_smt.search import forms
-from induction.baselines.prenex_smt.synthesis import Guided, Shape, Synthesis, Tables, Verdict
+from induction.baselines.prenex_smt.synthesis import MOST_TUPLES, Guided, Shape, Synthesis, Tables, Verdict
 
 from induction.budget import Budget, Outcome
 from induction.enumeration.layout import Fragment
@@ -25,6 +25,9 @@ EXHAUSTIVE_AST = 9
 """Up to this size formulas are gone through; more would be the exact search by another name."""
 
 GROWTH = 4
+
+MOST_SKETCH_TUPLES = 20_000
+"""Of objects of one world: deeper sketches are left out, since a sketch is grounded on whole worlds at a time."""
 
 
 @dataclass(frozen=True)
@@ -140,17 +143,26 @@ class _Run:
         entry["to"] = self._size()
 
     def _items(self, one: Slice) -> list[Shape | Sketch]:
-        depth = self._attempt.options.depth
+        signature = self._attempt.instance.signature
         if one.kind == "sketches":
-            signature = self._attempt.instance.signature
+            depth = self._deepest(MOST_SKETCH_TUPLES)
             return [
                 sketch
                 for sketch in all_sketches()
                 if sketch.depth <= depth and all(hole.choices(signature) for hole in sketch.holes)
             ]
         if one.kind == "prenex":
-            return [Shape((form,)) for form in forms(min(one.most, depth), one.terms, least=one.least)]
+            most = min(one.most, self._deepest(MOST_TUPLES))
+            return [Shape((form,)) for form in forms(most, one.terms, least=one.least)]
         return []
+
+    def _deepest(self, most_tuples: int) -> int:
+        """The depth asked for, or less where so many variables would make too many tuples of objects in a world."""
+        depth = self._attempt.options.depth
+        objects = max(world.size for world in self._demands.worlds)
+        while depth > 0 and objects ** (1 + depth) > most_tuples:
+            depth -= 1
+        return depth
 
     def _advance(self, item: Shape | Sketch, work: int) -> Verdict:
         attempt = self._attempt

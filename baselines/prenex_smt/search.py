@@ -12,7 +12,7 @@ from itertools import combinations_with_replacement, product
 from induction.baselines.prenex_smt.counterexamples import Counterexamples
 from induction.baselines.prenex_smt.forms import Form
 from induction.baselines.prenex_smt.rescue import offer_cover
-from induction.baselines.prenex_smt.synthesis import Shape, Synthesis, Tables, Verdict
+from induction.baselines.prenex_smt.synthesis import MOST_TUPLES, Shape, Synthesis, Tables, Verdict
 
 from induction.budget import Budget, Outcome
 from induction.formula.syntax import And, Formula, Or
@@ -25,7 +25,6 @@ FIRST_LIMIT = 200_000
 """Z3's count of work for one question in the first round: some tenths of a second."""
 GROWTH = 4
 _LAST_LIMIT = 2**31
-_MOST_TUPLES = 100_000  # of objects of one world
 _KEPT = 24  # solvers that stay as they are between rounds; the others are set up again
 _AT_ONCE = 2  # quantifiers of forms that are there from the beginning, and of the parts of combinations
 _MOST_IN_PAIR = 3  # quantifiers of both parts of a combination
@@ -85,7 +84,7 @@ class Rounds:
         Left out are those whose tables would be too large for some world.
         """
         objects = max(world.size for world in self.counterexamples.worlds)
-        self.too_large += [shape for shape in shapes if objects ** (1 + shape.quantifiers) > _MOST_TUPLES]
+        self.too_large += [shape for shape in shapes if objects ** (1 + shape.quantifiers) > MOST_TUPLES]
         shapes = [shape for shape in shapes if shape not in self.too_large]
         self.open += shapes
         self._tries.update(dict.fromkeys(shapes, tries))

@@ -20,6 +20,8 @@ from induction.formula.syntax import FREE_VARIABLE, And, Formula, Or, Signature
 from induction.grounding.vocabulary import Vocabulary
 from induction.worlds.world import World
 
+MOST_TUPLES = 100_000
+"""Of objects of one world: shapes with more variables than that allows are left out, being too slow to set up."""
 FIRST_DEMANDS = 12  # of those that other shapes failed, taken over at the start
 _FIRST_TUPLES = 2_000  # and fewer where they would have more tuples of objects than this
 _MOST_ROUNDS = 200  # candidates looked at in one call of `Synthesis.advance`

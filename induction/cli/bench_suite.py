@@ -37,8 +37,8 @@ def command(
 ) -> int:
     """Run searches on every instance, each run in a process of its own under hard limits of time and memory.
 
-    A run over its limits is asked to stop, then killed; what it had found by then counts. CPU time, wall time and peak
-    memory are the operating system's. A row is kept as soon as its run has ended, so that an interrupted suite goes on
+    A run over its limits is asked to stop, then killed; what it had found by then counts. CPU time and peak memory are
+    the operating system's. A row is kept as soon as its run has ended, so that an interrupted suite goes on
     where it stopped; the file lists the instances in order, and for each the searches as given. Every answer is
     re-checked by the reference evaluator. induction report reads the rows, of several files together, and beside
     evaluation rows of models.

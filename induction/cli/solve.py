@@ -45,8 +45,8 @@ def command(
     bound are given. A run with -o that was interrupted goes on where it stopped when it is started again.
     With --noise, formulas count that are wrong on so many labels (FullObs, and the YES worlds of CI).
 
-    Answers larger than --max-ast can come from shortcuts; the outcome is then "exhausted" unless they are proven
-    smallest. Variables are renamed apart in print, so that an answer may show more names than --variables.
+    Answers larger than --max-ast can come from shortcuts; the default search's outcome is then "exhausted" unless they
+    are proven smallest. Variables are renamed apart in print, so that an answer may show more names than --variables.
 
     Exit code: 0 every instance has an answer, 1 some have none, 3 for some the budget ran out without one.
 

@@ -90,6 +90,8 @@ class Vocabulary:
                 place = tuple(axis[argument] for argument in atom.arguments)
                 true.append(world.true[atom.predicate][place])
                 unknown.append(numbers[atom.predicate][place])
+        if not true:  # a signature without predicates, and no equality
+            return np.zeros((n**k, 0), dtype=np.bool_), np.zeros((n**k, 0), dtype=np.int64)
         return np.stack(true, axis=1), np.stack(unknown, axis=1)
 
 

@@ -14,7 +14,12 @@ from induction.formula.sampling import sample_formula
 from induction.search import SearchOptions, load_search, search_names
 from induction.worlds import Instance, Regime, World
 
-SIGNATURES = (Signature({"P": 1, "R": 2}), Signature({"P": 1, "Q": 1, "R": 2, "S": 2}), Signature({"likes": 2}))
+SIGNATURES = (
+    Signature({"P": 1, "R": 2}),
+    Signature({"P": 1, "Q": 1, "R": 2, "S": 2}),
+    Signature({"likes": 2}),
+    Signature({"P": 1, "Q": 1}),
+)
 ALL = search_names()
 
 
@@ -190,8 +195,40 @@ def test_worlds_of_one_label(name):
     for label in (True, False):
         labelled = World("w", world.domain, world.signature, world.true, np.full(world.size, label))
         instance = Instance("i", Regime.FULL_OBS, world.signature, (labelled,), ("w",))
-        result = load_search(name).search(instance, Budget(10), SearchOptions(max_ast=8, depth=1), silent)
-        assert_kept(load_search(name), instance, SearchOptions(max_ast=8, depth=1), result)
+        for options in (SearchOptions(max_ast=8, depth=1), SearchOptions(max_ast=2, depth=0, equality=False)):
+            result = load_search(name).search(instance, Budget(10), options, silent)
+            assert_kept(load_search(name), instance, options, result)
+            assert result.formulas or not options.depth, name
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("equality", [True, False])
+def test_signatures_without_predicates(name, equality):
+    """Nothing but equality to speak of, or nothing at all: an outcome, not a crash."""
+    for label in ([True, True], [False, False], [True, False]):
+        world = World("w", ("a", "b"), Signature({}), {}, label)
+        instance = Instance("i", Regime.FULL_OBS, world.signature, (world,), ("w",))
+        options = SearchOptions(max_ast=8, depth=2, equality=equality)
+        result = load_search(name).search(instance, Budget(5), options, silent)
+        assert_kept(load_search(name), instance, options, result)
+        assert bool(result.formulas) <= equality
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("objects", [15, 30])
+@pytest.mark.parametrize("name", ALL)
+def test_budgets_hold_on_large_worlds(name, objects):
+    rng = np.random.default_rng(1)
+    worlds = []
+    for i in range(5):
+        true = {p: rng.random((objects,) * arity) < 2.4 / objects for p, arity in SIGNATURES[1].items()}
+        names = tuple(f"a{e}" for e in range(objects))
+        worlds.append(World(f"w{i}", names, SIGNATURES[1], true, rng.random(objects) < 0.5))
+    instance = Instance("large", Regime.FULL_OBS, SIGNATURES[1], tuple(worlds), tuple(world.name for world in worlds))
+    started = time.monotonic()
+    result = load_search(name).search(instance, Budget(10.0, 6 << 30), SearchOptions(), silent)
+    assert time.monotonic() - started < 10 * 1.1 + 1
+    assert_kept(load_search(name), instance, SearchOptions(), result)
 
 
 def test_universal_statements_are_outside_of_rules():

@@ -66,6 +66,25 @@ def test_prenex_bounds_hold(seed):
         assert result.statistics["answeredBy"] == "prenex"
 
 
+def test_a_rescued_answer_is_not_called_smallest():
+    """All forms are closed below 5 nodes; what the rescue finds is larger, and larger prenex formulas were not tried."""
+    from dataclasses import replace
+
+    gold = parse_formula("(or (and (P x) (R x x)) (exists y (and (R x y) (not (P y)))))", SIGNATURE)
+    rng = np.random.default_rng(2)
+    worlds = [sample_world(rng, 5, signature=SIGNATURE, density=0.3) for _ in range(3)]
+    labelled = tuple(replace(w, name=f"w{i}", target=reference.extension(gold, w)) for i, w in enumerate(worlds))
+    instance = Instance("i", Regime.FULL_OBS, SIGNATURE, labelled, ("w0", "w1", "w2"))
+    options = SearchOptions(depth=1, max_ast=4)
+    result = load_search("prenex-smt").search(instance, Budget(60), options, lambda progress: None)
+    assert result.formulas[0].ast_nodes > 5
+    assert result.statistics["answeredBy"] in ("patches", "two parts")
+    assert result.none_below <= 5
+    assert not result.is_proven_smallest
+    bare = load_search("prenex-only").search(instance, Budget(60), options, lambda progress: None)
+    assert (bare.outcome, bare.formulas, bare.none_below) == (Outcome.EXHAUSTED, (), 5)
+
+
 def test_forms():
     made = list(forms(2))
     assert len(made) == len(set(made)) == (1 + 2 + 4) * 3 * 2
