@@ -274,11 +274,11 @@ def _runs(regime: str, rows: Sequence[Row]) -> list[Table]:
                 str(sum(run["outcome"] in ("timed-out", "out-of-memory") for run in runs)),
             )
         )
-    headings = ("search", "solved", "@+0", "@+25", "proven", "held out", "CPU s", "first s", "MB", "ran out")
+    headings = ("search", "solved", "@+0", "@+25", "proven", "held out", "CPU s", "first s", "MB", "out")
     note = (
         "instances; proven: smallest of the search's own fragment; held out: solved ones right on all fresh worlds, of "
         "those tried; CPU s: median of whole runs; first s: median wall time to the first answer; MB: largest peak; "
-        "ran out: of time or memory before the search ended by itself"
+        "out: ran out of time or memory before the search ended by itself"
     )
     tables = [Table(f"runs_{regime}", f"{regime}: searches", headings, tuple(lines), headings[1:], note)]
     bands = list(grouped(runs_of(rows), _band))
