@@ -222,6 +222,28 @@ class Attempt:
             return Outcome.SOLVED
         return Outcome.EXHAUSTED if none_left else Outcome.UNKNOWN
 
+    def result(
+        self,
+        search: str,
+        outcome: Outcome,
+        *,
+        fragment: str,
+        none_below: int = 0,
+        diagnosis: str = "",
+        statistics: Mapping[str, Any] | None = None,
+    ) -> SearchResult:
+        """The result of the search so called: the best answer, and what is told beside it."""
+        return SearchResult(
+            instance_id=self.instance.instance_id,
+            search=search,
+            outcome=outcome,
+            formulas=() if self.best is None else (self.best,),
+            none_below=none_below,
+            fragment=fragment,
+            diagnosis=diagnosis,
+            statistics=statistics or {},
+        )
+
 
 def outcome_of(steps: Callable[[], Outcome]) -> Outcome:
     """What `steps` ends with; limits that are passed, and interrupts, become outcomes."""

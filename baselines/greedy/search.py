@@ -76,11 +76,9 @@ class Greedy:
 
         outcome = outcome_of(run)
         best = attempt.best
-        return SearchResult(
-            instance_id=instance.instance_id,
-            search=self.name,
-            outcome=outcome,
-            formulas=() if best is None else (best,),
+        return attempt.result(
+            self.name,
+            outcome,
             none_below=0,
             fragment=(
                 f"disjunction of existential conjunctions of up to {MOST_LITERALS} literals, {further} quantifiers"

@@ -74,11 +74,9 @@ class IlpAsp:
         run = _Run(attempt)
         outcome = outcome_of(run.run)
         best = attempt.best
-        return SearchResult(
-            instance_id=instance.instance_id,
-            search=self.name,
-            outcome=outcome,
-            formulas=() if best is None else (best,),
+        return attempt.result(
+            self.name,
+            outcome,
             none_below=0,
             fragment=(
                 f"disjunction of up to {MOST_RULES} existential conjunctions of up to {MOST_LITERALS} literals of "

@@ -92,11 +92,9 @@ class Portfolio:
         outcome = outcome_of(run.run)
         best = attempt.best
         none_below = attempt.none_below if best is None else min(attempt.none_below, best.ast_nodes)
-        return SearchResult(
-            instance_id=instance.instance_id,
-            search=self.name,
-            outcome=outcome,
-            formulas=() if best is None else (best,),
+        return attempt.result(
+            self.name,
+            outcome,
             none_below=none_below,
             fragment=str(Fragment(options.variables, options.depth, options.equality)),
             diagnosis="" if best is not None else "no slice found an answer",

@@ -229,11 +229,9 @@ class _Run:
             diagnosis = f"no formula of these forms with up to {attempt.options.max_ast} AST nodes fits"
         elif undecided:
             diagnosis = f"{undecided} forms are undecided"
-        return SearchResult(
-            instance_id=attempt.instance.instance_id,
-            search=name,
-            outcome=outcome,
-            formulas=() if best is None else (best,),
+        return attempt.result(
+            name,
+            outcome,
             none_below=self._none_below(),
             fragment=(
                 f"prenex, up to {self._quantifiers} quantifiers, matrix a DNF or CNF of up to {MOST_TERMS} terms"
