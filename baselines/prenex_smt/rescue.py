@@ -106,6 +106,8 @@ def _parts(
         part = None
         while part is None:
             partial.must = left[:at_once]
+            # What earlier parts were to hold of is no concern of this one.
+            partial.seen = [one for one in partial.seen if one not in everything]
             part = _part(attempt, partial, tables, forms)
             if part is None and at_once == 1:
                 return None
