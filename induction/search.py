@@ -12,6 +12,7 @@ from induction.errors import (
     EvaluationLimitError,
     MissingLibraryError,
     UnknownNameError,
+    UnsupportedRegimeError,
     printable,
 )
 from induction.formula.metrics import free_variables
@@ -165,6 +166,12 @@ def fits(formula: Formula, instance: Instance, noise: int = 0) -> bool:
         return False
     wrong = count_mislabelled(formula, instance)
     return wrong is not None and wrong <= noise
+
+
+def refuse_noise_in_ec(instance: Instance, options: SearchOptions) -> None:
+    """Raises UnsupportedRegimeError: there is noise to allow for, but the instance is an EC one."""
+    if options.noise and instance.regime is Regime.EC:
+        raise UnsupportedRegimeError(f"{instance.instance_id}: noise is for FullObs and CI, not for EC")
 
 
 class Attempt:

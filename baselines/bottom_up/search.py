@@ -24,10 +24,9 @@ from induction.enumeration.fitting import Fitter, Question, fitting_by_size
 from induction.enumeration.layout import Fragment, Layout
 from induction.enumeration.shortcuts import case_split, relation_algebra
 from induction.enumeration.types import object_types
-from induction.errors import UnsupportedRegimeError
 from induction.formula.metrics import free_variables
 from induction.formula.syntax import FREE_VARIABLE, And, Formula, Not, Or
-from induction.search import About, Progress, SearchOptions, SearchResult, fits, outcome_of
+from induction.search import About, Progress, SearchOptions, SearchResult, fits, outcome_of, refuse_noise_in_ec
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.world import World
 
@@ -62,11 +61,10 @@ class BottomUp:
             ValueError: a fragment that the enumeration does not cover.
             UnsupportedRegimeError: noise in EC.
         """
+        refuse_noise_in_ec(instance, options)
         fragment = Fragment(options.variables, options.depth, options.equality)
         meter = budget.start()
         if instance.regime is Regime.EC:
-            if options.noise:
-                raise UnsupportedRegimeError(f"{instance.instance_id}: noise is for FullObs and CI, not for EC")
             return search_completions(instance, fragment, meter, options, report)
         run = _Run(instance, fragment, meter, options, report)
         return run.result(outcome_of(run.run))

@@ -13,12 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from induction.budget import Budget, Outcome
-from induction.errors import UnsupportedRegimeError
 from induction.evaluation import bitset
 from induction.formula.metrics import free_variables
 from induction.formula.syntax import FREE_VARIABLE, And, Formula, Not, Or
-from induction.grounding.vocabulary import BOUND_VARIABLES, Vocabulary, definition_by_rules
-from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of
+from induction.grounding.vocabulary import Vocabulary, definition_by_rules, x_and
+from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of, refuse_noise_in_ec
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.world import BoolArray, World
 
@@ -55,8 +54,7 @@ class Greedy:
         Raises:
             UnsupportedRegimeError: noise in EC.
         """
-        if options.noise and instance.regime is Regime.EC:
-            raise UnsupportedRegimeError(f"{instance.instance_id}: noise is for FullObs and CI, not for EC")
+        refuse_noise_in_ec(instance, options)
         attempt = Attempt(instance, budget, options, report)
         further = max(0, min(options.depth, options.variables - 1, MOST_FURTHER_VARIABLES))
         counts = {"rules": 0, "bodies": 0}
@@ -79,7 +77,6 @@ class Greedy:
         return attempt.result(
             self.name,
             outcome,
-            none_below=0,
             fragment=(
                 f"disjunction of existential conjunctions of up to {MOST_LITERALS} literals, {further} quantifiers"
                 f"{', = between different variables' if options.equality else ''}, or the negation of one"
@@ -91,7 +88,7 @@ class Greedy:
 
 def _single_atoms(instance: Instance, *, equality: bool) -> Iterator[Formula]:
     """What one atom of x can say: itself, its negation, always, never. Labels all alike give rules nothing to learn."""
-    for atom in Vocabulary(instance.signature, (FREE_VARIABLE,), equality).atoms:
+    for atom in Vocabulary(instance.signature, x_and(0), equality).atoms:
         yield from (atom, Not(atom), Or(atom, Not(atom)), And(atom, Not(atom)))
 
 
@@ -109,8 +106,7 @@ class _Learner:
         options = attempt.options
         self._attempt = attempt
         self._exchanged = exchanged
-        variables = (FREE_VARIABLE, *BOUND_VARIABLES[:further])
-        self._vocabulary = Vocabulary(attempt.instance.signature, variables, options.equality)
+        self._vocabulary = Vocabulary(attempt.instance.signature, x_and(further), options.equality)
         atoms = [self._vocabulary.truth(world)[0] for world in worlds]
         positive = np.concatenate(atoms) if atoms else np.zeros((0, len(self._vocabulary.atoms)), dtype=np.bool_)
         self._truth: BoolArray = np.concatenate([positive, ~positive], axis=1)  # bool[tuples, literals]

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from induction.budget import Budget, Outcome
-from induction.formula.syntax import FREE_VARIABLE
-from induction.grounding.vocabulary import BOUND_VARIABLES, Vocabulary, definition_by_rules
+from induction.grounding.vocabulary import Vocabulary, definition_by_rules, x_and
 from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of
 from induction.worlds.instance import Instance, Regime
 
@@ -77,7 +76,6 @@ class IlpAsp:
         return attempt.result(
             self.name,
             outcome,
-            none_below=0,
             fragment=(
                 f"disjunction of up to {MOST_RULES} existential conjunctions of up to {MOST_LITERALS} literals of "
                 f"different atoms, {run.further} quantifiers"
@@ -164,8 +162,7 @@ class _Run:
         return ""
 
     def _vocabulary(self, further: int) -> Vocabulary:
-        variables = (FREE_VARIABLE, *BOUND_VARIABLES[:further])
-        return Vocabulary(self._attempt.instance.signature, variables, self._attempt.options.equality)
+        return Vocabulary(self._attempt.instance.signature, x_and(further), self._attempt.options.equality)
 
     def _stage(self, rules: int, further: int) -> None:
         import clingo

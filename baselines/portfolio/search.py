@@ -17,6 +17,7 @@ from induction.baselines.prenex_smt.synthesis import MOST_TUPLES, Guided, Shape,
 from induction.budget import Budget, Outcome
 from induction.enumeration.layout import Fragment
 from induction.errors import EvaluationLimitError
+from induction.families.shapes import SHAPES
 from induction.families.sketches import Sketch, all_sketches
 from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of
 from induction.worlds.instance import Instance, Regime
@@ -52,7 +53,7 @@ class Slice:
         if self.kind == "exhaustive":
             return f"all formulas of up to {EXHAUSTIVE_AST} AST nodes (once)"
         if self.kind == "sketches":
-            return f"{len(all_sketches())} family sketches, work {self.work:,} a question"
+            return f"{len(SHAPES)} family sketches, work {self.work:,} a question"
         span = str(self.most) if self.least == self.most else f"{self.least} to {self.most}"
         return f"prenex forms, {span} quantifiers, up to {self.terms} terms, work {self.work:,} a question"
 

@@ -8,8 +8,8 @@ and the literals complemented, so that only the first is ever encoded.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from induction.formula.syntax import FREE_VARIABLE, Exists, ForAll, Formula, Variable, conjunction_of, disjunction_of
-from induction.grounding.vocabulary import BOUND_VARIABLES
+from induction.formula.syntax import Exists, ForAll, Formula, Variable, conjunction_of, disjunction_of
+from induction.grounding.vocabulary import BOUND_VARIABLES, x_and
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Form:
     @property
     def variables(self) -> tuple[Variable, ...]:
         """X and the bound variables."""
-        return (FREE_VARIABLE, *BOUND_VARIABLES[: len(self.prefix)])
+        return x_and(len(self.prefix))
 
     def __str__(self) -> str:
         quantifiers = " ".join("exists" if existential else "forall" for existential in self.prefix)

@@ -84,10 +84,12 @@ class Rounds:
         Left out are those whose tables would be too large for some world.
         """
         objects = max(world.size for world in self.counterexamples.worlds)
-        self.too_large += [shape for shape in shapes if objects ** (1 + shape.quantifiers) > MOST_TUPLES]
-        shapes = [shape for shape in shapes if shape not in self.too_large]
-        self.open += shapes
-        self._tries.update(dict.fromkeys(shapes, tries))
+        for shape in shapes:
+            if objects ** (1 + shape.quantifiers) > MOST_TUPLES:
+                self.too_large.append(shape)
+            else:
+                self.open.append(shape)
+                self._tries[shape] = tries
 
     def one(
         self,
@@ -106,8 +108,8 @@ class Rounds:
                 shape, self._tables, self.counterexamples, self._attempt.tick
             )
             before = synthesis.candidates
-            tries = self._tries.get(shape, 0)
-            self._tries[shape] = tries + 1
+            tries = self._tries[shape]
+            self._tries[shape] += 1
             limit = min(_LAST_LIMIT, FIRST_LIMIT * GROWTH**tries)
             verdict = synthesis.advance(bound, limit, lambda: self._attempt.remaining_s, partial(found, shape))
             self.candidates += synthesis.candidates - before

@@ -50,7 +50,6 @@ def command(
       induction report runs.jsonl --html report.html --published
     """
     from dataclasses import asdict
-    from pathlib import PurePath
 
     from induction.cli import inputs, output
     from induction.running.local import run_tasks
@@ -71,7 +70,7 @@ def command(
         solving.require_noise_is_heeded(name, options, instances)
     fresh = read_holdouts(holdout, instances) if holdout is not None else {}
     wanted = {f"{name} {one.instance_id}": (name, one) for one in instances for name in names}
-    dataset = Dataset(PurePath(file).name.removesuffix(".gz").rsplit(".", 1)[0], file)
+    dataset = Dataset.of_file(file)
     key = inputs.journal_key(
         "bench-suite",
         instances,

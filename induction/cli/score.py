@@ -119,18 +119,16 @@ def _chunks(
 
 def _score_chunk(argument: Any, send: Callable[[Any], None]) -> list[tuple[str, dict[str, Any]]]:
     """In a process of its own: the rows of some instances."""
-    from pathlib import PurePath
-
     from induction.scoring import batch
     from induction.scoring.evaluate import Dataset
 
     chunk, file = argument
-    name = PurePath(file).name.removesuffix(".gz").rsplit(".", 1)[0]
+    dataset = Dataset.of_file(file)
     comparers = batch.comparers([instance.signature for instance, _, _ in chunk])
     return [
         pair
         for instance, worlds, jobs in chunk
-        for pair in batch.rows_of_instance(instance, worlds, jobs, Dataset(name, file), comparers[instance.signature])
+        for pair in batch.rows_of_instance(instance, worlds, jobs, dataset, comparers[instance.signature])
     ]
 
 

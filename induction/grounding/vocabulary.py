@@ -27,6 +27,11 @@ BOUND_VARIABLES: tuple[Variable, ...] = ("y", "z", "w", "v")
 """The names of variables beside x, in order."""
 
 
+def x_and(number: int) -> tuple[Variable, ...]:
+    """X and the first `number` of `BOUND_VARIABLES`."""
+    return (FREE_VARIABLE, *BOUND_VARIABLES[:number])
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """The literals over some variables: literal i < n is atom i, literal n + i its negation."""
@@ -55,11 +60,7 @@ class Vocabulary:
     @cached_property
     def of_x(self) -> tuple[int, ...]:
         """The literals that speak of x."""
-        return tuple(
-            i
-            for i, literal in enumerate(self.literals)
-            if FREE_VARIABLE in _arguments(literal.operand if isinstance(literal, Not) else literal)
-        )
+        return tuple(i for i, literal in enumerate(self.literals) if FREE_VARIABLE in free_variables(literal))
 
     def complement(self, literal: int) -> int:
         """The negation of a literal, as a literal."""
@@ -93,13 +94,6 @@ class Vocabulary:
         if not true:  # a signature without predicates, and no equality
             return np.zeros((n**k, 0), dtype=np.bool_), np.zeros((n**k, 0), dtype=np.int64)
         return np.stack(true, axis=1), np.stack(unknown, axis=1)
-
-
-def _arguments(atom: Formula) -> tuple[Variable, ...]:
-    if isinstance(atom, Equal):
-        return (atom.left, atom.right)
-    assert isinstance(atom, Atom)
-    return atom.arguments
 
 
 def definition_by_rules(vocabulary: Vocabulary, rules: Sequence[Sequence[int]]) -> Formula:

@@ -6,6 +6,7 @@ An answer is evaluated once for each instance, however many rows hold it.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from induction.errors import BudgetExhaustedError, EvaluationLimitError, FormulaTooLargeError
@@ -91,6 +92,11 @@ class Dataset:
 
     name: str
     path: str
+
+    @classmethod
+    def of_file(cls, path: str) -> "Dataset":
+        """The file at `path`, named without folders and suffixes."""
+        return cls(PurePath(path).name.removesuffix(".gz").rsplit(".", 1)[0], path)
 
 
 def evaluation_row(
