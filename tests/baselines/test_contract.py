@@ -145,7 +145,9 @@ def hard_instance(regime=Regime.FULL_OBS):
 def test_budgets_hold(name):
     search = load_search(name)
     instance = hard_instance()
-    search.search(random_instance(0), Budget(1), SearchOptions(max_ast=6), silent)  # loads what it needs
+    search.search(
+        instance, Budget(1), SearchOptions(max_ast=12), silent
+    )  # loads what it needs, kernels of all sizes too
     started = time.monotonic()
     result = search.search(instance, Budget(2.0, 4 << 30), SearchOptions(), silent)
     assert time.monotonic() - started < 2 * 1.1 + 1
