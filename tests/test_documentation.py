@@ -1,4 +1,4 @@
-"""What is written is true: README commands run, every command and option is named, every room is mapped."""
+"""What is written is true: the commands of README and docs run, every command and option is named, every room mapped."""
 
 import re
 import shlex
@@ -9,7 +9,8 @@ from conftest import PROJECT
 
 from induction.cli.main import app
 
-README = (PROJECT / "README.md").read_text()
+PAGES = {page.name: page.read_text() for page in [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]}
+DOCUMENTATION = "\n".join(PAGES.values())
 ARCHITECTURE = (PROJECT / "ARCHITECTURE.md").read_text()
 
 
@@ -18,13 +19,13 @@ def _commands():
     return dict(group.commands)
 
 
-def test_readme_names_every_command_and_option():
+def test_documentation_names_every_command_and_option():
     for name, command in _commands().items():
-        assert f"induction {name}" in README, name
+        assert f"induction {name}" in DOCUMENTATION, name
         for parameter in command.params:
             options = [option for option in parameter.opts if option.startswith("--")]
             for option in options:
-                assert re.search(rf"{option}(?![\w-])", README) or option == "--help", f"{name} {option}"
+                assert re.search(rf"{option}(?![\w-])", DOCUMENTATION) or option == "--help", f"{name} {option}"
 
 
 def test_every_command_has_help_with_an_example():
@@ -35,28 +36,28 @@ def test_every_command_has_help_with_an_example():
             assert getattr(parameter, "help", None) or parameter.name == "help", f"{name} {parameter.name}"
 
 
-def _readme_transcripts():
-    """Command and expected output of each `$ induction ...` in the README's console blocks."""
-    for block in re.findall(r"```console\n(.*?)```", README, flags=re.S):
+def _transcripts():
+    """Command and expected output of each `$ induction ...` in the console blocks of README and docs."""
+    for block in re.findall(r"```console\n(.*?)```", DOCUMENTATION, flags=re.S):
         for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
             command, _, output = part.partition("\n")
             if command.startswith("induction "):
                 yield command, output
 
 
-@pytest.mark.parametrize(("command", "output"), list(_readme_transcripts()), ids=lambda text: text[:60])
-def test_readme_transcripts(induction, monkeypatch, command, output):
+@pytest.mark.parametrize(("command", "output"), list(_transcripts()), ids=lambda text: text[:60])
+def test_transcripts(induction, monkeypatch, command, output):
     monkeypatch.chdir(PROJECT)
     ran = induction(*shlex.split(command)[1:])
     assert (ran.out + ran.err).strip() == output.strip()
 
 
-def test_readme_has_transcripts():
-    assert len(list(_readme_transcripts())) >= 3
+def test_there_are_transcripts():
+    assert len(list(_transcripts())) >= 3
 
 
-def test_readme_python():
-    blocks = re.findall(r"```python\n(.*?)```", README, flags=re.S)
+def test_python_blocks():
+    blocks = re.findall(r"```python\n(.*?)```", DOCUMENTATION, flags=re.S)
     assert blocks
     import os
 
@@ -64,7 +65,7 @@ def test_readme_python():
     try:
         os.chdir(PROJECT)
         for block in blocks:
-            exec(compile(block, "README.md", "exec"), {})
+            exec(compile(block, "documentation", "exec"), {})
     finally:
         os.chdir(here)
 
