@@ -11,6 +11,7 @@ __all__ = [
     "InstanceFormatError",
     "MissingFileError",
     "MissingLibraryError",
+    "OutputError",
     "UnknownNameError",
     "UnsupportedRegimeError",
     "UsageError",
@@ -96,6 +97,17 @@ class InstanceFormatError(InductionError, ValueError):
 
 class MissingFileError(InductionError, FileNotFoundError):
     """A file that is not there or cannot be read."""
+
+    def __init__(self, path: str | os.PathLike[str], reason: str) -> None:
+        self.path = path
+        super().__init__(f"{printable(os.fspath(path), 200)}: {reason}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class OutputError(InductionError, OSError):
+    """A file that cannot be written, named as the user named it."""
 
     def __init__(self, path: str | os.PathLike[str], reason: str) -> None:
         self.path = path

@@ -1,37 +1,53 @@
 """Tasks on this machine, each in a process of its own under hard limits of time and memory.
 
 A task is expected to keep within its budget by itself; the limits here are for when it does not. A process over its
-limit is asked to stop, which reaches it as KeyboardInterrupt, and killed a moment later. CPU time and peak memory are
-the operating system's account: what a process reads of itself in the end, or where it was killed, the last that was
-read of it from outside.
+limit is asked to stop, which reaches the task as KeyboardInterrupt, and killed a moment later. CPU time and peak memory
+are the operating system's account: what a process reads of itself in the end, or where it was killed, the last that
+was read of it from outside. Where there is no /proc (macOS, Windows), memory is not seen from outside, and its limit is
+the task's own affair.
+
+NOTE(stopping): Ctrl-C is for this side alone, which notes it and then asks every process to stop. It is never raised
+between two steps of the consumer, so that a report that was given is not lost. On the other side the request is
+raised only inside of the task's own work: a result that is there is handed over in peace.
 """
 
+import contextlib
 import multiprocessing
 import os
-import resource
 import signal
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from types import FrameType
 from typing import Any
 
 from induction.budget import resident_bytes
+from induction.interrupts import interrupts_to
 from induction.running.tasks import Limits, Report, Task
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 _POLL_S = 0.05
 _GRACE_S = 0.6
-_PARENT_POLL_S = 0.5
-_CONTEXT = multiprocessing.get_context("fork" if sys.platform.startswith("linux") else "spawn")
+_CONTEXT: Any = multiprocessing.get_context("fork" if sys.platform.startswith("linux") else "spawn")
+
+_our_ends: "weakref.WeakSet[Connection]" = weakref.WeakSet()
+"""This side of all pipes. A forked process has copies, and must close them for their other ends to notice our death."""
 
 
 @dataclass
 class _Running:
     task: Task
     process: Any
-    connection: Connection
+    messages: Connection
+    requests: Connection
     started: float = field(default_factory=time.monotonic)
     progress: Any = None
     result: Any = None
@@ -52,86 +68,164 @@ def run_tasks(
 ) -> Iterator[Report]:
     """Run tasks, at most `jobs` at a time, and give a report for each as it ends.
 
-    When the consumer stops, or Ctrl-C comes, the tasks under way are stopped; their reports, with what they had to
-    say in the end, still come if the consumer goes on.
+    When the consumer stops, the tasks under way are killed. On Ctrl-C they are stopped; their reports, with what they
+    had to say in the end, still come, and then KeyboardInterrupt, unless all was done. A second Ctrl-C waits for
+    nothing.
     """
     waiting = iter(tasks)
     running: list[_Running] = []
-    stopping = False
-    try:
-        while True:
-            try:
-                while not stopping and len(running) < jobs and (task := next(waiting, None)) is not None:
-                    running.append(_start(task))
+    interrupts = 0
+    cut_short = False
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal interrupts
+        interrupts += 1
+
+    with interrupts_to(interrupt):
+        try:
+            while True:
+                try:
+                    while not interrupts and len(running) < jobs and (task := next(waiting, None)) is not None:
+                        running.append(_start(task))
+                    if running:
+                        _listen(running, limits, on_progress)
+                except KeyboardInterrupt:  # where it could not be had otherwise
+                    interrupts += 1
+                asked = interrupts
+                if asked:
+                    for one in running:
+                        _ask_to_stop(one, "interrupted")
+                for one in [one for one in running if not one.process.is_alive() or one.done]:
+                    running.remove(one)
+                    report = _finish(one)
+                    cut_short |= report.failure == "interrupted"
+                    yield report
+                if asked > 1 and running:
+                    raise KeyboardInterrupt
                 if not running:
-                    return
-                _listen(running, limits, on_progress)
-            except KeyboardInterrupt:
-                if stopping:
-                    raise
-                stopping = True
-                for one in running:
-                    _ask_to_stop(one, "interrupted")
-            for one in [one for one in running if not one.process.is_alive() or one.done]:
-                running.remove(one)
-                yield _finish(one)
-            if stopping and not running:
-                raise KeyboardInterrupt
-    finally:
-        for one in running:
-            one.process.kill()
-            one.process.join()
+                    task = next(waiting, None)
+                    if asked and (cut_short or task is not None):
+                        raise KeyboardInterrupt
+                    if task is None:
+                        return
+                    running.append(_start(task))
+        finally:
+            for one in running:
+                one.process.kill()
+                one.process.join()
 
 
 def _start(task: Task) -> _Running:
-    here, there = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(  # type: ignore[attr-defined]
-        target=_in_process, args=(task, there, os.getpid()), daemon=True
-    )
-    process.start()
-    there.close()
-    return _Running(task, process, here)
+    messages, to_us = _CONTEXT.Pipe(duplex=False)
+    from_us, requests = _CONTEXT.Pipe(duplex=False)
+    _our_ends.update((messages, requests))
+    process = _CONTEXT.Process(target=_in_process, args=(task, to_us, from_us), daemon=True)
+    with _no_interrupt_inherited():
+        process.start()
+    to_us.close()
+    from_us.close()
+    return _Running(task, process, messages, requests)
 
 
-def _in_process(task: Task, connection: Connection, parent: int) -> None:
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    # Ctrl-C is for the parent, which passes it on as a request to stop.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _interrupt)
+@contextlib.contextmanager
+def _no_interrupt_inherited() -> Iterator[None]:
+    """A process made inside does not hear Ctrl-C before it can say what to do about it; here it comes afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        kind, content = "done", task.work(task.argument, lambda progress: connection.send(("progress", progress)))
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _in_process(task: Task, messages: Connection, requests: Connection) -> None:
+    """In the process: run the task, and say what came of it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for end in list(_our_ends):
+        end.close()
+    own_frame = sys._getframe()
+    at_work = stop_asked = stop_heard = False
+
+    def stop(_signal: int, frame: FrameType | None) -> None:
+        nonlocal stop_asked, stop_heard
+        stop_asked = True
+        if at_work and frame is not own_frame:  # in our own frame the work has not begun, or is over
+            stop_heard = True
+            raise KeyboardInterrupt
+
+    def send(progress: Any) -> None:
+        nonlocal at_work, stop_heard
+        at_work = False  # half a message would spoil those after it
+        messages.send(("progress", progress))
+        at_work = True
+        if stop_asked and not stop_heard:
+            stop_heard = True
+            raise KeyboardInterrupt
+
+    def lost(unraisable: "sys.UnraisableHookArgs") -> None:
+        """Where nothing can be raised, such as in a callback from C, the request is made again."""
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            _interrupt_main_thread()
+        else:
+            sys.__unraisablehook__(unraisable)
+
+    signal.signal(signal.SIGTERM, stop)
+    sys.unraisablehook = lost
+    threading.Thread(target=_heed, args=(requests,), daemon=True).start()
+    kind, content = "failed", "interrupted"
+    try:
+        at_work = True
+        if not stop_asked:
+            kind, content = "done", task.work(task.argument, send)
+        at_work = False
     except KeyboardInterrupt:
-        kind, content = "failed", "interrupted"
+        at_work = False
     except MemoryError:
+        at_work = False
         kind, content = "failed", "memory"
     except Exception as error:
+        at_work = False
         kind, content = "failed", f"{type(error).__name__}: {error}"
-    connection.send((kind, (content, *_own_account())))
+    with contextlib.suppress(OSError):  # nobody is there any more
+        messages.send((kind, (content, stop_heard, *_own_account())))
+
+
+def _heed(requests: Connection) -> None:
+    """Stop the work when asked to. When there is nobody any more who could ask, end this process."""
+    while True:
+        try:
+            requests.recv()
+        except (EOFError, OSError):
+            os._exit(1)
+        _interrupt_main_thread()
+
+
+def _interrupt_main_thread() -> None:
+    """Make Python call the handler of SIGTERM in the main thread; where there are such signals, out of a wait too."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+    else:  # Windows
+        import _thread
+
+        _thread.interrupt_main(signal.SIGTERM)
 
 
 def _own_account() -> tuple[float, int, float]:
-    """CPU seconds of this process and those it waited for, its largest resident memory in bytes, and the time now."""
+    """CPU seconds of this process and those it waited for, its largest resident memory in bytes (0 where the system
+    does not tell), and the time now."""
+    if resource is None:
+        return sum(os.times()[:4]), 0, time.monotonic()
     own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     peak = own.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime, peak, time.monotonic()
 
 
-def _end_with(parent: int) -> None:
-    """End this process once its parent is gone: killed, it cannot stop its tasks, and their pipes would never break."""
-    while os.getppid() == parent:
-        time.sleep(_PARENT_POLL_S)
-    os._exit(1)
-
-
-def _interrupt(_signal: int, _frame: object) -> None:
-    raise KeyboardInterrupt
-
-
 def _listen(running: list[_Running], limits: Limits, on_progress: Callable[[str, Any], None]) -> None:
     """Wait a moment for messages, take them in, and hold every process to its limits."""
-    by_connection = {one.connection: one for one in running}
+    by_connection: dict[Any, _Running] = {one.messages: one for one in running}
     for connection in wait(list(by_connection), timeout=_POLL_S):
-        assert isinstance(connection, Connection)
         one = by_connection[connection]
         _receive(one)
         if one.progress is not None and not one.done:
@@ -155,16 +249,18 @@ def _listen(running: list[_Running], limits: Limits, on_progress: Callable[[str,
 def _receive(one: _Running) -> None:
     """Take in every message that has come."""
     try:
-        while one.connection.poll():
-            kind, content = one.connection.recv()
+        while one.messages.poll():
+            kind, content = one.messages.recv()
             if kind == "progress":
                 one.progress = content
                 continue
-            said, cpu_s, peak, ended = content
+            said, stop_heard, cpu_s, peak, ended = content
             one.cpu_s, one.peak_bytes, one.done = max(one.cpu_s, cpu_s), max(one.peak_bytes, peak), True
             one.ended = ended
             if kind == "done":
                 one.result = said
+                if not stop_heard:  # asked too late: it had finished by itself
+                    one.failure = ""
             else:
                 one.failure = one.failure or said
     except (EOFError, OSError):
@@ -174,9 +270,13 @@ def _receive(one: _Running) -> None:
 
 
 def _ask_to_stop(one: _Running, why: str) -> None:
+    """Ask once; who asks later, or after the end, changes nothing."""
+    if one.stop_by is not None or one.done:
+        return
     one.failure = one.failure or why
     one.stop_by = time.monotonic() + _GRACE_S
-    one.process.terminate()
+    with contextlib.suppress(OSError):  # it has ended
+        one.requests.send(why)
 
 
 def _finish(one: _Running) -> Report:
@@ -185,7 +285,8 @@ def _finish(one: _Running) -> Report:
     if one.process.is_alive():
         one.process.kill()
         one.process.join()
-    one.connection.close()
+    one.messages.close()
+    one.requests.close()
     return Report(
         name=one.task.name,
         result=one.result,
@@ -200,7 +301,7 @@ def _finish(one: _Running) -> Report:
 def _high_water_bytes(pid: int | None) -> int:
     """The largest resident memory the system has seen of a process; 0 where it does not tell."""
     try:
-        with open(f"/proc/{pid}/status") as stream:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as stream:
             return next((int(line.split()[1]) * 1024 for line in stream if line.startswith("VmHWM")), 0)
     except (OSError, IndexError, ValueError):
         return 0
@@ -209,7 +310,7 @@ def _high_water_bytes(pid: int | None) -> int:
 def _cpu_s(pid: int | None) -> float:
     """The CPU seconds of a process so far; 0 where the system does not tell."""
     try:
-        with open(f"/proc/{pid}/stat") as stream:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stream:
             fields = stream.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     except (OSError, IndexError, ValueError):

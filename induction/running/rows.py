@@ -2,17 +2,24 @@
 
 Finished rows go to `OUT.partial`, a line each; its first line says which job they belong to. A job started again with
 the same key takes them over and does the rest. When all are there, `OUT` is written in one step and the journal goes.
+
+NOTE(journal): whoever has the journal locked may write and remove it, nobody else; it is never replaced by another
+file, so that the lock is always on the file that has the name. The lock ends with its process.
 """
 
 import json
 import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from induction.errors import InstanceFormatError, MissingFileError, UsageError, printable
-from induction.worlds.formats import write_whole
+from induction.errors import InstanceFormatError, UsageError, printable
+from induction.interrupts import interrupts_held
+from induction.running.locks import LockedFile
+from induction.worlds import ledger
 from induction.worlds.texts import load_json
+from induction.worlds.writing import naming, require_writable, write_whole
 
 Row = dict[str, Any]
 
@@ -23,9 +30,10 @@ class RowJournal:
     """The rows of the job that writes `output`, by their ids. Use as a context manager, which closes the file.
 
     Raises:
-        UsageError: the journal that is there belongs to another job, or `output` is a directory.
+        UsageError: another process is writing `output`, the journal that is there belongs to another job, or `output`
+            is a directory or something that rows cannot go to.
         MissingFileError: there is no such folder.
-        OSError: the journal cannot be read or written.
+        OutputError: the journal cannot be read or written, or nothing else in its folder.
     """
 
     def __init__(self, output: str | os.PathLike[str], key: Mapping[str, Any]) -> None:
@@ -36,57 +44,112 @@ class RowJournal:
             raise UsageError(
                 f"{printable(str(output), 200)}: rows go to an ordinary file, beside which a journal is kept"
             )
-        if self.output.is_dir():
-            raise UsageError(f"{printable(str(output), 200)}: is a directory")
-        if not self.output.parent.is_dir():
-            raise MissingFileError(output, "there is no such folder to write to")
-        self.path = self.output.with_name(self.output.name + ".partial")
+        ledger.writing(output)
+        require_writable(output)
+        # Beside what a link stands for: two names of one output have one journal.
+        beside = Path(os.path.realpath(output)) if self.output.is_symlink() else self.output
+        self.path = beside.with_name(beside.name + ".partial")
         self.rows: dict[str, Row] = {}
         self._key = {_KEY_FIELD: dict(key)}
-        kept = self._read() if self.path.exists() else b""
-        # What is kept ends with a whole line: a line cut short by a crash goes.
-        write_whole(self.path, kept or (json.dumps(self._key) + "\n").encode())
-        self._stream = self.path.open("ab")
-
-    def _read(self) -> bytes:
-        content = self.path.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        lines = whole.split(b"\n")[:-1]
-        name = printable(str(self.path), 200)
+        ledger.will_write(self.path, f"the journal of {printable(str(output), 200)}")
+        with naming(self.path):
+            try:
+                self._file = LockedFile(self.path)
+            except BlockingIOError:
+                raise UsageError(
+                    f"{printable(str(output), 200)}: is being written by another process (it holds {self._name})"
+                ) from None
         try:
-            rows = [load_json(line.decode(), name, first_line=i) for i, line in enumerate(lines, start=1)]
-            if rows and rows[0] != self._key:
-                raise UsageError(f"{name}: is left over from another command; finish that one, or delete the file")
+            self._take_over()
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def _name(self) -> str:
+        return printable(str(self.path), 200)
+
+    def _take_over(self) -> None:
+        """Read what is kept. What no row is in, or was cut short by a crash, goes."""
+        if not stat.S_ISREG(os.fstat(self._file.descriptor).st_mode):
+            raise UsageError(f"{self._name}: is not a journal of this program; move it away")
+        with naming(self.path):
+            content = self.path.read_bytes()
+        self._size = content.rfind(b"\n") + 1
+        lines = content[: self._size].split(b"\n")[:-1]
+        try:
+            if not lines and content and not content.startswith(f'{{"{_KEY_FIELD}"'.encode()[: len(content)]):
+                raise TypeError
+            rows = [load_json(line.decode(), self._name, first_line=i) for i, line in enumerate(lines, start=1)]
+            if rows and _KEY_FIELD not in rows[0]:
+                raise TypeError
+            if len(rows) > 1 and rows[0] != self._key:
+                raise UsageError(
+                    f"{self._name}: is left over from another command; finish that one, or delete the file"
+                )
             self.rows = {row["instanceId"]: row for row in rows[1:]}
         except (InstanceFormatError, UnicodeDecodeError, KeyError, TypeError):
-            raise UsageError(f"{name}: is not a journal of this program; move it away") from None
-        return whole
+            raise UsageError(f"{self._name}: is not a journal of this program; move it away") from None
+        with naming(self.output):
+            if not self.rows:
+                self._size = 0
+            os.ftruncate(self._file.descriptor, self._size)
+        if not self.rows:
+            try:
+                self._append((json.dumps(self._key) + "\n").encode())
+            except BaseException:
+                self._file.remove()
+                raise
 
     def add(self, name: str, row: Row) -> None:
-        """Keep a finished row."""
+        """Keep a finished row. Raises OutputError: it cannot be written; those before are kept."""
         self.add_all({name: row})
 
     def add_all(self, rows: Mapping[str, Row]) -> None:
-        """Keep several finished rows; the disk is waited for once."""
+        """Keep several finished rows; the disk is waited for once. Raises as `add`."""
+        self._append("".join(json.dumps(row) + "\n" for row in rows.values()).encode())
         self.rows.update(rows)
-        self._stream.write("".join(json.dumps(row) + "\n" for row in rows.values()).encode())
-        self._stream.flush()
-        os.fsync(self._stream.fileno())
 
-    def finish(self, order: Sequence[str], write: Callable[[list[Row]], None] | None = None) -> None:
-        """Write the output with the rows in `order`, as JSON lines or by `write`, and remove the journal."""
+    def _append(self, content: bytes) -> None:
+        descriptor = self._file.descriptor
+        with naming(self.output), interrupts_held():
+            try:
+                written = 0
+                while written < len(content):
+                    written += os.write(descriptor, content[written:])
+                os.fsync(descriptor)
+            except OSError:
+                os.ftruncate(descriptor, self._size)
+                raise
+            self._size += len(content)
+
+    def finish(self, order: Sequence[str], content_of: Callable[[list[Row]], bytes] | None = None) -> None:
+        """Write the output and remove the journal.
+
+        The output is the rows in `order`, as JSON lines or by `content_of`. Raises OutputError: it cannot be written;
+        the journal is then still there.
+        """
         rows = [self.rows[name] for name in order]
-        if write is not None:
-            write(rows)
-        else:
-            write_whole(self.output, "".join(json.dumps(row) + "\n" for row in rows).encode())
-        self._stream.close()
-        self.path.unlink()
+        content = as_lines(rows) if content_of is None else content_of(rows)
+        with interrupts_held():  # an output that is there, with a journal beside it, would puzzle
+            write_whole(self.output, content)
+            self._file.remove()
 
     def __enter__(self) -> "RowJournal":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stream.close()
-        if not self.rows:  # nothing is lost, and nothing stands in the way of another command
-            self.path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the journal; one without rows goes: nothing is lost, and nothing is in another command's way."""
+        if self._file.is_open:
+            if self.rows:
+                self._file.close()
+            else:
+                self._file.remove()
+
+
+def as_lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Rows as JSON lines."""
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()

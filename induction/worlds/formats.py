@@ -1,15 +1,11 @@
 """Instance files: v1 records as YAML, JSON or JSON lines, compressed or not."""
 
 import difflib
-import gzip
-import io
 import json
 import os
-import sys
-import tempfile
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 import yaml
@@ -17,7 +13,6 @@ import yaml
 from induction.errors import (
     InductionError,
     InstanceFormatError,
-    MissingFileError,
     UnknownNameError,
     UsageError,
     printable,
@@ -25,6 +20,7 @@ from induction.errors import (
 from induction.worlds.instance import Instance
 from induction.worlds.records import instance_from_record, record_from_instance, record_id, unused_name
 from induction.worlds.texts import MAX_RECORDS, display_name, parse_records, read_text
+from induction.worlds.writing import write_whole
 
 MAX_FILE_CELLS = 2**28
 """Most table entries of all instances of one file together."""
@@ -156,9 +152,14 @@ def write_instances(path: str | os.PathLike[str], instances: Iterable[Instance])
     The file appears whole or not at all; the same instances give the same bytes.
 
     Raises:
-        InductionError: the name asks for no known form, or the instances hold what it cannot.
-        OSError: the file cannot be written.
+        InductionError: the name asks for no known form, the instances hold what it cannot, or the file cannot be
+            written.
     """
+    write_whole(path, instances_as_bytes(path, instances))
+
+
+def instances_as_bytes(path: str | os.PathLike[str], instances: Iterable[Instance]) -> bytes:
+    """What `write_instances` writes at `path`, not yet compressed. Raises InductionError as it does."""
     records = [record_from_instance(instance) for instance in instances]
     suffix = file_suffix(path)
     try:
@@ -170,10 +171,9 @@ def write_instances(path: str | os.PathLike[str], instances: Iterable[Instance])
             text = yaml.dump(records, Dumper=_unaliased(_YAML_DUMPER), sort_keys=False, allow_unicode=True, width=120)
         else:
             raise InductionError(f"{display_name(path)}: write to a name ending in .yaml, .json or .jsonl (or .gz)")
-        content = text.encode()
+        return text.encode()
     except (TypeError, ValueError, yaml.YAMLError) as error:
         raise InductionError(f"{display_name(path)}: cannot be written: {printable(str(error), 200)}") from None
-    write_whole(path, content)
 
 
 def require_instance_file_name(path: str | os.PathLike[str]) -> None:
@@ -188,44 +188,6 @@ def file_suffix(path: str | os.PathLike[str]) -> str:
     """The lower-case suffix that names the format: the last one but `.gz`."""
     pure = PurePath(os.fspath(path).lower())
     return PurePath(pure.stem).suffix if pure.suffix == ".gz" else pure.suffix
-
-
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Put `content` at `path`, compressed for a `.gz` name, by way of a temporary file beside it.
-
-    `-` is standard output; what is no ordinary file, such as a device or a pipe, is written to as it is.
-
-    Raises:
-        MissingFileError: there is no such folder.
-        OSError: the file cannot be written; what stood at `path` is then still there.
-    """
-    if os.fspath(path).lower().endswith(".gz"):
-        compressed = io.BytesIO()
-        with gzip.GzipFile(filename="", mode="wb", fileobj=compressed, mtime=0) as stream:
-            stream.write(content)
-        content = compressed.getvalue()
-    if os.fspath(path) == "-":
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-        return
-    target = Path(path).resolve()  # what a link stands for is replaced, not the link
-    if target.exists() and not target.is_file():
-        with target.open("wb") as stream:  # a device or a pipe
-            stream.write(content)
-        return
-    if not target.parent.is_dir():
-        raise MissingFileError(path, "there is no such folder to write to")
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def _unaliased(dumper: Any) -> Any:

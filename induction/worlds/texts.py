@@ -5,6 +5,7 @@ sizes are bounded before memory is spent, and every fault is one `InstanceFormat
 """
 
 import collections
+import contextlib
 import json
 import math
 import os
@@ -18,6 +19,7 @@ from typing import Any, BinaryIO, NoReturn
 import yaml
 
 from induction.errors import InductionError, InstanceFormatError, MissingFileError, printable
+from induction.worlds import ledger
 
 MAX_FILE_BYTES = 128 * 2**20
 """Largest file that is read, before and after decompression."""
@@ -61,14 +63,18 @@ def read_text(path: str | os.PathLike[str]) -> str:
     Raises:
         MissingFileError: no such file, or it cannot be read.
         InstanceFormatError: larger than `MAX_FILE_BYTES`, broken gzip, or not UTF-8 text.
+        UsageError: an output of the command would replace it.
     """
     name = display_name(path)
     try:
         if os.fspath(path) == STANDARD_INPUT:
             if sys.stdin is None:
                 raise MissingFileError(name, "is closed")
+            with contextlib.suppress(OSError, AttributeError):  # a stand-in for it need not be a file
+                ledger.reading(sys.stdin.fileno(), name)
             return _decode(_read_bounded(sys.stdin.buffer, name), name)
         with Path(path).open("rb") as stream:
+            ledger.reading(stream.fileno(), name)
             return _decode(_read_bounded(stream, name), name)
     except (OSError, ValueError) as error:
         if isinstance(error, InductionError):
