@@ -1,20 +1,42 @@
 """The command line: `main.py` and one file per command. Only this package prints or exits."""
 
+import contextlib
 import os
+import signal
 import sys
+from typing import Any
 
 INTERRUPTED = 130
+CLOSED = 141
+"""Standard output was closed before all was written: neither yes nor no."""
 
 
 def main() -> None:
     """Run the command line of this process and exit with its code."""
+    # While nothing has begun that would have to be cleared up, Ctrl-C ends the process then and there: raised as an
+    # exception, half a library that is being loaded could take it for its own affair.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, leave_at_once)
+    sys.unraisablehook = _raise_again
     # Nothing here multiplies matrices; starting numpy's thread pool would double the start-up time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    try:
-        # Imported here, so that Ctrl-C while it loads is met as well.
-        from induction.cli.main import run
+    from induction.cli.main import run
 
-        code = run(sys.argv[1:])
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    sys.exit(code)
+    sys.exit(run(sys.argv[1:]))
+
+
+def leave_at_once(_signal: int, _frame: object) -> None:
+    """End the process on Ctrl-C, with the line that says so."""
+    with contextlib.suppress(OSError):
+        os.write(2, b"induction: interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+def _raise_again(unraisable: Any) -> None:
+    """Ctrl-C that came where nothing can be raised, such as in a callback from C, comes again."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        import _thread
+
+        _thread.interrupt_main()
+    else:
+        sys.__unraisablehook__(unraisable)

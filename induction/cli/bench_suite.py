@@ -53,7 +53,7 @@ def command(
 
     from induction.cli import inputs, output
     from induction.running.local import run_tasks
-    from induction.running.rows import RowJournal
+    from induction.running.rows import RowJournal, as_lines
     from induction.scoring import solving
     from induction.scoring.evaluate import Dataset
     from induction.scoring.holdouts import read_holdouts
@@ -61,7 +61,6 @@ def command(
     from induction.search import SearchOptions
 
     inputs.require_one_standard_input(file, holdout)
-    inputs.require_another_file(out, [file, holdout])
     names = _searches(search)
     options = SearchOptions(max_ast, variables, depth, equality, 1, noise)
     budget_s, memory_bytes = inputs.seconds(budget, "--budget"), inputs.byte_count(memory, "--memory")
@@ -88,8 +87,7 @@ def command(
         worlds: list[World] | None = fresh.get(instance.instance_id)
         return run_row(prediction, instance, dataset, worlds, budget_s=budget_s, memory_mb=memory_bytes / 2**20)
 
-    with RowJournal(out, key) as journal:
-        output.note_rows_kept(journal, len(wanted), "runs")
+    with output.journalled(RowJournal(out, key), len(wanted), "runs") as journal:
         tasks = [
             solving.solving_task(run, name, instance, options, budget_s, memory_bytes)
             for run, (name, instance) in wanted.items()
@@ -97,16 +95,12 @@ def command(
         ]
         limits = solving.limits_of(budget_s, memory_bytes)
         with output.progress_bar("runs", len(wanted), len(journal.rows)) as advance:
-            try:
-                for report in run_tasks(tasks, jobs=jobs, limits=limits):
-                    if report.failure != "interrupted":
-                        journal.add(report.name, {"instanceId": report.name, "row": row_of(report)})
-                        advance(1)
-            except KeyboardInterrupt:
-                output.note_rows_remain(journal, len(wanted), "runs")
-                raise
+            for report in run_tasks(tasks, jobs=jobs, limits=limits):
+                if report.failure != "interrupted":
+                    journal.add(report.name, {"instanceId": report.name, "row": row_of(report)})
+                    advance(1)
         rows = [journal.rows[run]["row"] for run in wanted]
-        journal.finish(list(wanted), lambda kept: output.write_rows(out, [one["row"] for one in kept]))
+        journal.finish(list(wanted), lambda kept: as_lines([one["row"] for one in kept]))
     _print_summary(out, rows, names)
     inputs.report_faults(faults)
     return 2 if faults else 0

@@ -176,9 +176,10 @@ def _write(
     from induction.drawing.worlds import FORMATS, Panel, draw
     from induction.formula.metrics import free_variables
     from induction.formula.printing import to_unicode
-    from induction.worlds.formats import file_suffix, write_instances, write_whole
+    from induction.worlds.formats import file_suffix, write_instances
     from induction.worlds.instance import Instance, Regime
     from induction.worlds.world import World
+    from induction.worlds.writing import write_whole
 
     if out is None or not witnesses:
         return None

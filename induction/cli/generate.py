@@ -203,11 +203,10 @@ def _make(
     from induction.running.local import run_tasks
     from induction.running.rows import RowJournal
     from induction.running.tasks import Limits, Task
-    from induction.worlds.formats import write_instances
+    from induction.worlds.formats import instances_as_bytes
     from induction.worlds.records import instance_from_record
 
-    with RowJournal(out, _key(wanted, options, seed)) as journal:
-        output.note_rows_kept(journal, len(wanted), "instances")
+    with output.journalled(RowJournal(out, _key(wanted, options, seed)), len(wanted), "instances") as journal:
         missing = [one for one in wanted if one[1] not in journal.rows]
         certified = any(options.certifies(band.regime) for band, _, _ in missing)
         if missing:
@@ -217,33 +216,27 @@ def _make(
         tasks = [Task(chunk[0][1], _make_chunk, (chunk, options, seed)) for chunk in chunks]
         failed: dict[str, str] = {}
         with output.progress_bar("making instances", len(wanted), len(journal.rows)) as advance:
-            try:
-                for report in run_tasks(tasks, jobs=jobs, limits=Limits()):
-                    if report.result is None:
-                        if report.failure == "interrupted":
-                            raise KeyboardInterrupt
-                        raise InductionError(f"{report.name}: {report.failure}")
-                    made = {
-                        name: {"instanceId": name, "record": record} for name, record, why in report.result if not why
-                    }
-                    journal.add_all(made)
-                    advance(len(made))
-                    failed |= {name: why for name, _, why in report.result if why}
-                    if not journal.rows and len(failed) >= min(_HOPELESS, len(wanted)):
-                        name, why = next(iter(failed.items()))
-                        raise InductionError(f"{printable(name)}: {why}")
-            except KeyboardInterrupt:
-                output.note_rows_remain(journal, len(wanted), "instances")
-                raise
+            for report in run_tasks(tasks, jobs=jobs, limits=Limits()):
+                if report.result is None:
+                    if report.failure == "interrupted":
+                        continue  # others may have ended in time
+                    raise InductionError(f"{report.name}: {report.failure}")
+                made = {name: {"instanceId": name, "record": record} for name, record, why in report.result if not why}
+                journal.add_all(made)
+                advance(len(made))
+                failed |= {name: why for name, _, why in report.result if why}
+                if not journal.rows and len(failed) >= min(_HOPELESS, len(wanted)):
+                    name, why = next(iter(failed.items()))
+                    raise InductionError(f"{printable(name)}: {why}")
         if not journal.rows:
             raise InductionError(next(iter(failed.values())))
         instances: list[Instance] = []
 
-        def write(rows: list[dict[str, Any]]) -> None:
+        def content_of(rows: list[dict[str, Any]]) -> bytes:
             instances.extend(instance_from_record(row["record"]) for row in rows)
-            write_instances(out, instances)
+            return instances_as_bytes(out, instances)
 
-        journal.finish([name for _, name, _ in wanted if name in journal.rows], write)
+        journal.finish([name for _, name, _ in wanted if name in journal.rows], content_of)
     in_order = {name: failed[name] for _, name, _ in wanted if name in failed}
     return instances, in_order
 
@@ -258,6 +251,8 @@ def _make_chunk(argument: Any, send: Callable[[Any], None]) -> list[tuple[str, A
     for band, name, instance_seed in chunk:
         try:
             made.append((name, record_from_instance(make_instance(band, name, instance_seed, options, seed)), ""))
+        except KeyboardInterrupt:
+            break  # what is made by then counts
         except InductionError as error:
             made.append((name, None, str(error)))
             if len(made) >= _HOPELESS and all(problem for _, _, problem in made):

@@ -35,11 +35,10 @@ def command(
 
     if file_suffix(out) != ".jsonl":
         raise UsageError(f"{printable(out, 200)}: hold-out rows go to a file whose name ends in .jsonl (and .gz)")
-    inputs.require_another_file(out, [file])
     instances, faults, _ = inputs.load_instances(file, instance_id)
     left_out: list[str] = []
-    with RowJournal(out, inputs.journal_key("holdout", instances, count=count, seed=seed)) as journal:
-        output.note_rows_kept(journal, len(instances))
+    key = inputs.journal_key("holdout", instances, count=count, seed=seed)
+    with output.journalled(RowJournal(out, key), len(instances)) as journal:
         with output.progress_bar("making worlds", len(instances)) as advance:
             for instance in instances:
                 advance(1)

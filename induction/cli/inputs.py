@@ -4,7 +4,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from induction.errors import InductionError, InstanceFormatError, UsageError, printable
@@ -37,13 +36,6 @@ def require_one_standard_input(*names: str | None) -> None:
     """Raises UsageError: more than one of `names` is `-`."""
     if sum(name == "-" for name in names) > 1:
         raise UsageError("only one input can be standard input (-)")
-
-
-def require_another_file(out: str, given: Sequence[str | None]) -> None:
-    """Raises UsageError: the output is one of the files that are read."""
-    for path in given:
-        if path not in (None, "-") and Path(path or "").resolve() == Path(out).resolve():
-            raise UsageError(f"{printable(out, 200)}: is read, and would be replaced by the output")
 
 
 def formula_text(argument: str) -> str:

@@ -4,14 +4,14 @@ Command modules import the library inside their functions, so that `--help` load
 """
 
 import contextlib
-import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from induction import __version__
 from induction.cli import (
+    CLOSED,
     INTERRUPTED,
     bench_suite,
     check,
@@ -27,35 +27,56 @@ from induction.cli import (
     searches,
     show,
     solve,
+    streams,
     templates,
 )
+from induction.cli.commands import Command, Commands
 from induction.errors import BudgetExhaustedError, FormulaSyntaxError, InductionError, printable
 
 app = typer.Typer(
     name="induction",
     help="First-order definitions of a concept over small finite relational worlds: check, inspect, find.",
-    epilog="Exit codes: 0 yes/valid/done, 1 no/invalid, 2 input at fault, 3 undecided in the budget, 130 interrupted.",
+    epilog="Exit codes: 0 yes/valid/done, 1 no/invalid, 2 input at fault, 3 undecided in the budget, 130 interrupted, "
+    "141 standard output closed.",
+    cls=Commands,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-app.command("check")(check.command)
-app.command("info")(info.command)
-app.command("show")(show.command)
-app.command("formula")(formula.command)
-app.command("equivalent")(equivalent.command)
-app.command("generate")(generate.command)
-app.command("holdout")(holdout.command)
-app.command("prompt")(prompt.command)
-app.command("score")(score.command)
-app.command("report")(report.command)
-app.command("templates")(templates.command)
-app.command("mutate")(mutate.command)
-app.command("solve")(solve.command)
-app.command("searches")(searches.command)
-app.command("bench-suite")(bench_suite.command)
+
+# What each is for, in a line that fits beside the longest name; in this order they are listed.
+_COMMANDS: dict[str, list[tuple[str, Any, str]]] = {
+    "Look and check": [
+        ("check", check, "whether a formula explains worlds, and where it does not"),
+        ("info", info, "what an instance file holds"),
+        ("show", show, "the worlds of an instance, as text or as a picture"),
+        ("formula", formula, "what a formula is, and the same in other forms"),
+    ],
+    "Search": [
+        ("solve", solve, "find the smallest formulas that explain each instance"),
+        ("searches", searches, "what --search can take, and what each search proves"),
+        ("bench-suite", bench_suite, "compare searches on a whole file, under hard limits"),
+    ],
+    "Compare and rewrite": [
+        ("equivalent", equivalent, "whether two formulas mean the same, or a world that shows not"),
+        ("mutate", mutate, "the near misses of a formula"),
+    ],
+    "Make instances": [
+        ("generate", generate, "instances with planted golds whose worlds refute shortcuts"),
+        ("templates", templates, "what golds are made from"),
+        ("holdout", holdout, "fresh worlds for the instances of a file"),
+    ],
+    "Ask and score models": [
+        ("prompt", prompt, "what to ask a model about each instance"),
+        ("score", score, "evaluate a model's predictions, row by row"),
+        ("report", report, "tables, plots and a page of evaluation rows"),
+    ],
+}
+for _purpose, _members in _COMMANDS.items():
+    for _name, _module, _line in _members:
+        app.command(_name, cls=Command, short_help=_line, rich_help_panel=_purpose)(_module.command)
 
 # Typer raises its usage errors through classes that have moved between its versions; their base is the common one.
 _CommandLineError: type[Exception] = next(
@@ -80,15 +101,18 @@ def _options(
 
 def run(arguments: list[str]) -> int:
     """Run one command line; errors become one line on standard error. Returns the exit code."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started us
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  (open as long as the process)
-        stream = getattr(sys, name)
-        # Output must not fail on a terminal that lacks a symbol, nor on odd text from a file.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    with streams.guarded() as guarded:
+        try:
+            code = _run(arguments, guarded)
+        except BrokenPipeError:  # whoever read the output has seen enough
+            return CLOSED
+        # Whatever became of the exception: what was not written cannot have been read as a yes or no.
+        return CLOSED if guarded.output_is_lost and code in (0, 1, 3) else code
+
+
+def _run(arguments: list[str], guarded: streams.Streams) -> int:
     try:
-        code = _invoke(arguments)
+        code = _invoke(arguments, guarded)
         sys.stdout.flush()
         return code
     except FormulaSyntaxError as error:
@@ -99,12 +123,10 @@ def run(arguments: list[str]) -> int:
         return _report(str(error))
     except _CommandLineError as error:
         return _report_usage(error)
-    except KeyboardInterrupt:
-        return _report("interrupted", code=INTERRUPTED)
+    except KeyboardInterrupt as interrupt:
+        return _report("; ".join(["interrupted", *map(str, interrupt.args)]), code=INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read the output has seen enough; keep the interpreter from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        raise
     except OSError as error:
         named = f"{printable(str(error.filename), 200)}: " if error.filename else ""
         return _report(f"{named}{error.strerror or error}")
@@ -112,11 +134,11 @@ def run(arguments: list[str]) -> int:
         return _report("out of memory")
 
 
-def _invoke(arguments: list[str]) -> int:
+def _invoke(arguments: list[str], guarded: streams.Streams) -> int:
     """The command's own exit code. Not by calling `app`, which decides itself what Ctrl-C and closed pipes mean."""
     command = typer.main.get_command(app)
     try:
-        with command.make_context("induction", arguments) as context:
+        with command.make_context("induction", arguments, obj=guarded) as context:
             code = command.invoke(context)
     except typer.Exit as stop:
         code = stop.exit_code

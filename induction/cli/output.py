@@ -2,12 +2,15 @@
 
 import contextlib
 import json
+import signal
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from induction.cli import leave_at_once
 from induction.errors import printable
+from induction.interrupts import interrupts_to
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,24 +93,31 @@ def note(message: str) -> None:
     print(f"induction: {message}", file=sys.stderr)
 
 
-def write_rows(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows as JSON lines, the whole file at once."""
-    from induction.worlds.formats import write_whole
+@contextlib.contextmanager
+def journalled(journal: "RowJournal", total: int, noun: str = "rows") -> "Iterator[RowJournal]":
+    """The journal, closed at the end; how much of an earlier run is there is told, and on Ctrl-C how much is kept.
 
-    write_whole(path, "".join(json.dumps(row) + "\n" for row in rows).encode())
+    From here on Ctrl-C is an exception, since there is something to clear up.
+    """
+    heard = False
 
+    def interrupt(_signal: int, _frame: object) -> None:
+        nonlocal heard
+        heard = True
+        raise KeyboardInterrupt
 
-def note_rows_kept(journal: "RowJournal", total: int, noun: str = "rows") -> None:
-    """Say how many rows of an interrupted run are there already, if any."""
-    if journal.rows:
-        note(f"{len(journal.rows)} of {total} {noun} are there already ({printable(str(journal.path), 200)})")
-
-
-def note_rows_remain(journal: "RowJournal", total: int, noun: str = "rows") -> None:
-    """Say on an interrupt how many rows are kept, if any."""
-    if journal.rows:
-        path = printable(str(journal.path), 200)
-        note(f"{len(journal.rows)} of {total} {noun} are kept in {path}; the same command goes on")
+    path = printable(str(journal.path), 200)
+    with interrupts_to(interrupt), journal:
+        if journal.rows:
+            note(f"{len(journal.rows)} of {total} {noun} are there already ({path})")
+        try:
+            yield journal
+        except BaseException as error:
+            # A library that is being loaded can make another error of it.
+            if not heard and not isinstance(error, KeyboardInterrupt):
+                raise
+            kept = [f"{len(journal.rows)} of {total} {noun} are kept in {path}, and the same command goes on"]
+            raise KeyboardInterrupt(*(kept if journal.rows else [])) from error
 
 
 @contextlib.contextmanager
@@ -117,7 +127,10 @@ def progress_bar(what: str, total: int, done: int = 0) -> "Iterator[Callable[[in
     from rich.progress import Progress
 
     screen = Console(stderr=True)
-    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
+    # Left at once, a terminal would stay without its cursor.
+    at_once = signal.getsignal(signal.SIGINT) is leave_at_once
+    clearing_up = interrupts_to(signal.default_int_handler) if at_once else contextlib.nullcontext()
+    with clearing_up, Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
         bar = progress.add_task(what, total=total, completed=done)
         yield lambda steps: progress.advance(bar, steps)
 

@@ -46,7 +46,7 @@ def command(
     """
     from induction.cli import inputs, output
     from induction.scoring import prompts
-    from induction.worlds.formats import write_whole
+    from induction.worlds.writing import write_whole
 
     instances, faults, _ = inputs.load_instances(file, instance_id)
     if form in (PromptFormat.OPENAI, PromptFormat.ANTHROPIC) and not model:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from induction.errors import InductionError, UsageError, printable
+from induction.errors import InductionError, InstanceFormatError, MissingFileError, printable
 
 if TYPE_CHECKING:
     from induction.scoring.tables import Table
@@ -51,36 +51,35 @@ def command(
     from induction.cli import inputs, output
     from induction.scoring import report, tables
     from induction.scoring.rows import read_rows
-    from induction.worlds.formats import write_whole
+    from induction.worlds.writing import write_files
 
     inputs.require_one_standard_input(*evaluations, smallest, instances)
     rows = [row for path in evaluations for row in read_rows(path)]
     known = _smallest(smallest) if smallest is not None else None
     margins = tuple(dict.fromkeys(margin)) if margin else (0, 10, 25)
     made = tables.all_tables(rows, margins=margins, smallest=known, published=published)
-    written: list[str] = []
+    by_id = _instances(instances, rows) if html is not None else {}
+    files: list[tuple[str, bytes]] = []
     for folder, suffix, form in ((latex, "tex", tables.to_latex), (csv, "csv", tables.to_csv)):
         if folder is not None:
-            written += [_write(Path(folder) / f"{one.name}.{suffix}", form(one).encode()) for one in made]
+            files += [(f"{Path(folder) / one.name}.{suffix}", form(one).encode()) for one in made]
     if markdown is not None:
-        write_whole(markdown, "\n".join(tables.to_markdown(table) for table in made).encode())
-        written.append(markdown)
+        files.append((markdown, "\n".join(tables.to_markdown(table) for table in made).encode()))
     if plots is not None or html is not None:
         figures = report.all_plots(rows)
         if plots is not None:
-            written += [
-                _write(Path(plots) / f"{name}.{suffix}", report.rendered(figure, suffix))
+            files += [
+                (f"{Path(plots) / name}.{suffix}", report.rendered(figure, suffix))
                 for name, figure in figures.items()
                 for suffix in ("svg", "png")
             ]
         if html is not None:
-            by_id = _instances(instances, rows)
             title = "Evaluation of " + ", ".join(dict.fromkeys(str(row.get("dataset_name") or "-") for row in rows))
-            write_whole(html, report.html_page(title, rows, made, figures, by_id, draw).encode())
-            written.append(html)
-    if written:
+            files.append((html, report.html_page(title, rows, made, figures, by_id, draw).encode()))
+    if files:
+        write_files(files)
         places = [given for given in (latex, csv, plots, markdown, html) if given is not None]
-        print(f"wrote {output.plural(len(written), 'file')}: {printable(', '.join(places), 2_000)}")
+        print(f"wrote {output.plural(len(files), 'file')}: {printable(', '.join(places), 2_000)}")
         return 0
     for table in made:
         print(f"\n{table.title}")
@@ -104,16 +103,6 @@ def _fitting(table: "Table") -> list[list[int]]:
         groups[-1].append(i)
         room -= width
     return groups
-
-
-def _write(path: Path, content: bytes) -> str:
-    from induction.worlds.formats import write_whole
-
-    if path.parent.exists() and not path.parent.is_dir():
-        raise UsageError(f"{printable(str(path.parent), 200)}: is no folder")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, content)
-    return str(path)
 
 
 def _smallest(path: str) -> dict[str, int]:
@@ -147,7 +136,7 @@ def _instances(path: str | None, rows: "list[dict[str, Any]]") -> "dict[str, Ins
             continue
         try:
             found |= {instance.instance_id: instance for instance in read_instances(one)}
-        except (InductionError, OSError):
+        except (InstanceFormatError, MissingFileError):
             if path is not None:
                 raise
             output.note(f"{printable(one, 200)}: cannot be read, so its worlds are not drawn; --instances names a file")

@@ -1,5 +1,6 @@
 """`induction score`: predictions to evaluation rows."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,14 +46,13 @@ def command(
     """
     from induction.cli import inputs, output
     from induction.running.local import run_tasks
-    from induction.running.rows import RowJournal
+    from induction.running.rows import RowJournal, as_lines
     from induction.running.tasks import Limits, Task
     from induction.scoring import batch
     from induction.scoring.holdouts import read_holdouts
     from induction.scoring.predictions import read_predictions
 
     inputs.require_one_standard_input(file, *predictions, holdout)
-    inputs.require_another_file(out, [file, *predictions, holdout])
     instances, faults, _ = inputs.load_instances(file, None)
     fresh = read_holdouts(holdout, instances) if holdout is not None else {}
     read, bad = [], list[InductionError](faults)
@@ -73,22 +73,19 @@ def command(
         holdout=inputs.worlds_digest(fresh),
         file=file,
     )
-    with RowJournal(out, key) as journal:
-        output.note_rows_kept(journal, len(plan.jobs))
+    with output.journalled(RowJournal(out, key), len(plan.jobs)) as journal:
         chunks = _chunks(instances, fresh, [job for job in plan.jobs if job.key not in journal.rows])
         tasks = [Task(str(number), _score_chunk, (chunk, file)) for number, chunk in enumerate(chunks)]
         with output.progress_bar("evaluating", len(plan.jobs), len(journal.rows)) as advance:
             for report in run_tasks(tasks, jobs=jobs, limits=Limits()):
                 if report.result is None:
                     if report.failure == "interrupted":
-                        raise KeyboardInterrupt
+                        continue  # others may have ended in time
                     raise InductionError(f"evaluation failed: {report.failure}")
                 journal.add_all({name: {"instanceId": name, "row": row} for name, row in report.result})
                 advance(len(report.result))
         rows = [journal.rows[job.key]["row"] for job in plan.jobs]
-        journal.finish(
-            [job.key for job in plan.jobs], lambda kept: output.write_rows(out, [row["row"] for row in kept])
-        )
+        journal.finish([job.key for job in plan.jobs], lambda kept: as_lines([row["row"] for row in kept]))
     _print_summary(out, rows, plan, holdout=holdout is not None)
     inputs.report_faults(bad)
     return 2 if bad else 0
@@ -125,11 +122,11 @@ def _score_chunk(argument: Any, send: Callable[[Any], None]) -> list[tuple[str, 
     chunk, file = argument
     dataset = Dataset.of_file(file)
     comparers = batch.comparers([instance.signature for instance, _, _ in chunk])
-    return [
-        pair
-        for instance, worlds, jobs in chunk
-        for pair in batch.rows_of_instance(instance, worlds, jobs, dataset, comparers[instance.signature])
-    ]
+    rows: list[tuple[str, dict[str, Any]]] = []
+    with contextlib.suppress(KeyboardInterrupt):  # what is done by then counts
+        for instance, worlds, jobs in chunk:
+            rows += batch.rows_of_instance(instance, worlds, jobs, dataset, comparers[instance.signature])
+    return rows
 
 
 def _print_summary(out: str, rows: "Sequence[dict[str, Any]]", plan: "Plan", *, holdout: bool) -> None:

@@ -109,7 +109,7 @@ def _title(instance: "Instance", marked: _Marked) -> str:
 
 def _draw(path: str, form: str, heading: str, instance: "Instance", marked: Sequence[_Marked]) -> None:
     from induction.drawing.worlds import Panel, draw
-    from induction.worlds.formats import write_whole
+    from induction.worlds.writing import write_whole
 
     panels = [Panel(one.world, _title(instance, one), one.extension) for one in marked]
     write_whole(path, draw(panels, heading, form))

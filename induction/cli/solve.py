@@ -1,5 +1,6 @@
 """`induction solve`: the smallest formulas that explain each instance, with proof."""
 
+import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -72,45 +73,45 @@ def command(
     solving.require_noise_is_heeded(search, options, instances)
     by_id = {instance.instance_id: instance for instance in instances}
     rows: dict[str, dict[str, Any]] = {}
+    kept = contextlib.ExitStack()
     journal = None
     if out is not None:
         key = inputs.journal_key(
             "solve", instances, search=search, options=asdict(options), budget_s=seconds, memory_bytes=memory_bytes
         )
-        journal = RowJournal(out, key)
-    if journal is not None:
-        rows = journal.rows
-        output.note_rows_kept(journal, len(by_id))
-    tasks = [
-        solving.solving_task(name, search, instance, options, seconds, memory_bytes)
-        for name, instance in by_id.items()
-        if name not in rows
-    ]
-    limits = solving.limits_of(seconds, memory_bytes)
-    show = _progress_line(len(by_id))
-    interrupted = False
-    try:
-        for report in run_tasks(tasks, jobs=jobs, limits=limits, on_progress=show):
-            show("", None)
-            row = solving.prediction_row(by_id[report.name], search, options, report)
-            cut_short = row["outcome"] == "unknown" and report.failure == "interrupted"
-            if journal is not None and not cut_short:
-                journal.add(report.name, row)
-            rows[report.name] = row
-            if not as_json:
-                _print_row(row)
-    except KeyboardInterrupt:
-        interrupted = True
-    show("", None)
-    if journal is not None and not interrupted:
-        journal.finish(list(by_id))
-    if as_json:
-        output.print_json({"file": file, "rows": [rows[name] for name in by_id if name in rows]})
-    elif len(by_id) > 1:
-        _print_totals(list(rows.values()))
-    inputs.report_faults(faults)
-    if interrupted:
-        raise KeyboardInterrupt
+        journal = kept.enter_context(output.journalled(RowJournal(out, key), len(by_id)))
+        rows = dict(journal.rows)
+    with kept:
+        tasks = [
+            solving.solving_task(name, search, instance, options, seconds, memory_bytes)
+            for name, instance in by_id.items()
+            if name not in rows
+        ]
+        limits = solving.limits_of(seconds, memory_bytes)
+        show = _progress_line(len(by_id))
+        interrupted = False
+        try:
+            for report in run_tasks(tasks, jobs=jobs, limits=limits, on_progress=show):
+                show("", None)
+                row = solving.prediction_row(by_id[report.name], search, options, report)
+                cut_short = row["outcome"] == "unknown" and report.failure == "interrupted"
+                if journal is not None and not cut_short:
+                    journal.add(report.name, row)
+                rows[report.name] = row
+                if not as_json:
+                    _print_row(row)
+        except KeyboardInterrupt:
+            interrupted = True
+        show("", None)
+        if journal is not None and not interrupted:
+            journal.finish(list(by_id))
+        if as_json:
+            output.print_json({"file": file, "rows": [rows[name] for name in by_id if name in rows]})
+        elif len(by_id) > 1:
+            _print_totals(list(rows.values()))
+        inputs.report_faults(faults)
+        if interrupted:
+            raise KeyboardInterrupt
     if faults:
         return 2
     unanswered = [row["outcome"] for row in rows.values() if row["extractedFormula"] is None]

@@ -213,8 +213,10 @@ def _interrupt_main_thread() -> None:
 
 
 def _own_account() -> tuple[float, int, float]:
-    """CPU seconds of this process and those it waited for, its largest resident memory in bytes (0 where the system
-    does not tell), and the time now."""
+    """CPU seconds of this process and those it waited for, its largest resident memory in bytes, and the time now.
+
+    Memory is 0 where the system does not tell.
+    """
     if resource is None:
         return sum(os.times()[:4]), 0, time.monotonic()
     own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -261,8 +263,8 @@ def _receive(one: _Running) -> None:
                 one.result = said
                 if not stop_heard:  # asked too late: it had finished by itself
                     one.failure = ""
-            else:
-                one.failure = one.failure or said
+            else:  # a stop that we did not ask for came from outside
+                one.failure = one.failure or ("died" if stop_heard else said)
     except (EOFError, OSError):
         if not one.done:  # after its last message a process just ends
             one.failure = one.failure or "died"

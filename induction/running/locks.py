@@ -81,7 +81,7 @@ def _lock(descriptor: int) -> None:
             import msvcrt
 
             os.lseek(descriptor, _FAR_OFF, os.SEEK_SET)
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
     except OSError as error:
         if error.errno in _TAKEN:
             raise BlockingIOError(error.errno, "is locked") from None

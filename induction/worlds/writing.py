@@ -87,7 +87,7 @@ def write_files(files: Sequence[tuple[str | os.PathLike[str], bytes]]) -> None:
 
 
 def require_writable(path: str | os.PathLike[str]) -> None:
-    """Find out before the work whether a file can be written at the end; leaves nothing behind. Raises as `write_whole`."""
+    """Find out before the work whether a file can be written, leaving nothing behind. Raises as `write_whole`."""
     if os.fspath(path) == STANDARD_OUTPUT:
         return
     there = _status(path)
