@@ -1,10 +1,13 @@
-"""Ctrl-C held back for a moment, where it must not come between two steps that belong together."""
+"""Ctrl-C where it matters when it comes: held back between steps that belong together, told to others, not lost."""
 
 import contextlib
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
+
+_AGAIN_AFTER_S = 0.01
 
 
 @contextlib.contextmanager
@@ -32,3 +35,31 @@ def interrupts_to(handler: Callable[[int, Any], Any]) -> Iterator[Callable[[int,
         yield before
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def interrupt_main_thread(number: int) -> None:
+    """Make Python call a signal's handler in the main thread; where threads can have signals, out of a wait too."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+    else:  # Windows
+        import _thread
+
+        _thread.interrupt_main(number)
+
+
+def let_none_be_lost(number: int) -> None:
+    """From now on a KeyboardInterrupt that came where none can be raised comes again, by the signal that made it.
+
+    Python drops exceptions in callbacks from C and in finalizers; libraries that compile have many of these.
+    """
+
+    def hook(unraisable: "sys.UnraisableHookArgs") -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            # Not here: the hook itself is a place where nothing can be raised.
+            again = threading.Timer(_AGAIN_AFTER_S, interrupt_main_thread, [number])
+            again.daemon = True
+            again.start()
+        else:
+            sys.__unraisablehook__(unraisable)
+
+    sys.unraisablehook = hook

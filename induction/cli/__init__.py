@@ -4,7 +4,8 @@ import contextlib
 import os
 import signal
 import sys
-from typing import Any
+
+from induction.interrupts import let_none_be_lost
 
 INTERRUPTED = 130
 CLOSED = 141
@@ -17,7 +18,7 @@ def main() -> None:
     # exception, half a library that is being loaded could take it for its own affair.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, leave_at_once)
-    sys.unraisablehook = _raise_again
+    let_none_be_lost(signal.SIGINT)
     # Nothing here multiplies matrices; starting numpy's thread pool would double the start-up time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from induction.cli.main import run
@@ -30,13 +31,3 @@ def leave_at_once(_signal: int, _frame: object) -> None:
     with contextlib.suppress(OSError):
         os.write(2, b"induction: interrupted\n")
     os._exit(INTERRUPTED)
-
-
-def _raise_again(unraisable: Any) -> None:
-    """Ctrl-C that came where nothing can be raised, such as in a callback from C, comes again."""
-    if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        import _thread
-
-        _thread.interrupt_main()
-    else:
-        sys.__unraisablehook__(unraisable)

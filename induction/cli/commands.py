@@ -12,8 +12,18 @@ OUTPUT_FOLDERS = ("--latex", "--csv", "--plots")
 """The options that name a folder to write into, whatever the command."""
 
 
+_HELP_WIDTH = 78  # of 80, since help is shown two columns in
+
+
 class Command(TyperCommand):
-    """A command whose outputs are known, and found to be writable, before anything is read."""
+    """A command whose outputs are known, and found to be writable, before anything is read.
+
+    Examples in its help that are too wide for 80 columns are broken as a shell would take them.
+    """
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.help = "\n".join(map(_broken, (self.help or "").split("\n")))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command. Raises InductionError: an output cannot be written, or is also read."""
@@ -66,3 +76,22 @@ class Commands(TyperGroup):
             with formatter.section(purpose):
                 for line in lines:
                     formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+
+def _broken(line: str) -> str:
+    """An example's line, on several with a backslash at their ends where it is too wide."""
+    if not line.startswith("  induction "):
+        return line
+    parts = []
+    while len(line) > _HELP_WIDTH:
+        begun = len(line) - len(line.lstrip())
+        outside = [i for i, sign in enumerate(line) if i > begun and sign == " " and not line.count("'", 0, i) % 2]
+        room = [i for i in outside if i <= _HELP_WIDTH - len(" \\")]
+        if not room:
+            break
+        at = room[-1]
+        if len(room) > 1 and line[room[-2] + 1] == "-":  # an option stays with its value
+            at = room[-2]
+        parts.append(line[:at] + " \\")
+        line = "      " + line[at:].lstrip()
+    return "\n".join([*parts, line])

@@ -26,7 +26,7 @@ from types import FrameType
 from typing import Any
 
 from induction.budget import resident_bytes
-from induction.interrupts import interrupts_to
+from induction.interrupts import interrupt_main_thread, interrupts_to, let_none_be_lost
 from induction.running.tasks import Limits, Report, Task
 
 try:
@@ -164,15 +164,8 @@ def _in_process(task: Task, messages: Connection, requests: Connection) -> None:
             stop_heard = True
             raise KeyboardInterrupt
 
-    def lost(unraisable: "sys.UnraisableHookArgs") -> None:
-        """Where nothing can be raised, such as in a callback from C, the request is made again."""
-        if issubclass(unraisable.exc_type, KeyboardInterrupt):
-            _interrupt_main_thread()
-        else:
-            sys.__unraisablehook__(unraisable)
-
     signal.signal(signal.SIGTERM, stop)
-    sys.unraisablehook = lost
+    let_none_be_lost(signal.SIGTERM)
     threading.Thread(target=_heed, args=(requests,), daemon=True).start()
     kind, content = "failed", "interrupted"
     try:
@@ -199,17 +192,7 @@ def _heed(requests: Connection) -> None:
             requests.recv()
         except (EOFError, OSError):
             os._exit(1)
-        _interrupt_main_thread()
-
-
-def _interrupt_main_thread() -> None:
-    """Make Python call the handler of SIGTERM in the main thread; where there are such signals, out of a wait too."""
-    if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
-    else:  # Windows
-        import _thread
-
-        _thread.interrupt_main(signal.SIGTERM)
+        interrupt_main_thread(signal.SIGTERM)
 
 
 def _own_account() -> tuple[float, int, float]:
