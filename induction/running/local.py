@@ -201,7 +201,7 @@ def _own_account() -> tuple[float, int, float]:
     Memory is 0 where the system does not tell.
     """
     if resource is None:
-        return sum(os.times()[:4]), 0, time.monotonic()
+        return time.process_time() + sum(os.times()[2:4]), 0, time.monotonic()
     own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     peak = own.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime, peak, time.monotonic()
