@@ -1,6 +1,7 @@
 """Fixtures and settings shared by all tests."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -79,3 +80,8 @@ def run_process(arguments: list[str], **options: Any) -> subprocess.CompletedPro
     return subprocess.run(
         arguments, capture_output=True, text=True, timeout=60, check=False, env=environment, **options
     )
+
+
+def without_times(text: str) -> str:
+    """Rows without the fields that no two runs have alike."""
+    return re.sub(r'"(cpu_s|wall_s|peak_mb|first_s|best_s|evalMs|timestamp)": [^,}]*', "", text)

@@ -95,9 +95,9 @@ def note(message: str) -> None:
 
 @contextlib.contextmanager
 def journalled(journal: "RowJournal", total: int, noun: str = "rows") -> "Iterator[RowJournal]":
-    """The journal, closed at the end; how much of an earlier run is there is told, and on Ctrl-C how much is kept.
+    """The journal, closed at the end. How much of an earlier run is there is told.
 
-    From here on Ctrl-C is an exception, since there is something to clear up.
+    On Ctrl-C how much is kept, where there is a terminal; other readers of standard error get one short line. From here on Ctrl-C is an exception, since there is something to clear up.
     """
     heard = False
 
@@ -117,7 +117,7 @@ def journalled(journal: "RowJournal", total: int, noun: str = "rows") -> "Iterat
             if not heard and not isinstance(error, KeyboardInterrupt):
                 raise
             kept = [f"{len(journal.rows)} of {total} {noun} are kept in {path}, and the same command goes on"]
-            raise KeyboardInterrupt(*(kept if journal.rows else [])) from error
+            raise KeyboardInterrupt(*(kept if journal.rows and sys.stderr.isatty() else [])) from error
 
 
 @contextlib.contextmanager

@@ -8,8 +8,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import EXAMPLES, heed_interrupts
-from test_outputs import without_times
+from conftest import EXAMPLES, heed_interrupts, without_times
 
 from induction.worlds import read_instances, write_instances
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from conftest import EXAMPLES, run_process
+from conftest import EXAMPLES, run_process, without_times
 
 from induction.cli.commands import OUTPUT_FILES, OUTPUT_FOLDERS, Command
 from induction.cli.main import app
@@ -272,10 +272,6 @@ def test_closed_pipe_does_not_matter_to_a_file(induction, command, files, tmp_pa
     assert {path.name for path in tmp_path.iterdir()} == {out.name for out in outs}
 
 
-def without_times(text):
-    return re.sub(r'"(cpu_s|wall_s|peak_mb|first_s|best_s|evalMs|timestamp)": [^,}]*', "", text)
-
-
 @pytest.mark.parametrize("arguments", [["--help"], ["solve", "--help"], ["--version"], []])
 def test_help_into_a_closed_pipe(command, arguments):
     done = run_into_closed_pipe([str(command), *arguments])
@@ -445,7 +441,7 @@ def test_help_fits(induction, monkeypatch, name):
     ran = induction(*name.split(), "--help")
     for line in ran.out.splitlines():
         assert len(line) <= 80, line
-        assert not line.endswith("..."), line
+        assert not line.endswith("...") or line.startswith("Usage: "), line
     assert ran.out.count(" \\\n") == len(re.findall(r"\\\n {8}\S", ran.out))  # goes on, further in
 
 
