@@ -97,7 +97,8 @@ def note(message: str) -> None:
 def journalled(journal: "RowJournal", total: int, noun: str = "rows") -> "Iterator[RowJournal]":
     """The journal, closed at the end. How much of an earlier run is there is told.
 
-    On Ctrl-C how much is kept, where there is a terminal; other readers of standard error get one short line. From here on Ctrl-C is an exception, since there is something to clear up.
+    On Ctrl-C how much is kept, where there is a terminal; other readers of standard error get one short line. From
+    here on Ctrl-C is an exception, since there is something to clear up.
     """
     heard = False
 
