@@ -44,7 +44,7 @@ def interrupt_main_thread(number: int) -> None:
     else:  # Windows
         import _thread
 
-        _thread.interrupt_main(number)
+        _thread.interrupt_main(signal.Signals(number))
 
 
 def let_none_be_lost(number: int) -> None:
