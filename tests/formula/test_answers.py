@@ -55,7 +55,7 @@ NULL, EMPTY, NONE = AnswerStatus.NULL, AnswerStatus.EMPTY, AnswerStatus.NO_FORMU
         (f"{F}\n\nThis means (P x).", "prose", (), F),
         (f"Final: {F}\n\nNote that (Q x) does not work.", "prose", (), F),
         (f'{{"formula": "{F}"}} as asked in the format {{"formula": "..."}}', "JSON", (), F),
-        (f'{{"formula": "{F}"}} and not {{"formula": "(Q y)"}}', "JSON", (), F),
+        (f'{{"formula": "{F}"}}. Of the form {{"formula": "(Q y)"}}.', "JSON", (), F),
         (
             f'{{"formula": "(P x)"}}\nWait, correct: {{"formula": "{F[:-2]}',
             "broken JSON",
@@ -72,8 +72,18 @@ def test_found_and_repaired(answer, found, repairs, formula):
     assert result.status is FORMULA
     assert to_sexpr(result.formula) == formula
     assert (result.found, result.repairs) == (found, repairs)
-    assert result.is_strict == (found in ("whole text", "JSON") and not repairs)
+    assert result.is_strict == (_is_bare(answer, found) and not repairs)
     assert result.problem == ""
+
+
+def _is_bare(answer, found):
+    """Whether an answer is nothing but a formula or one JSON object."""
+    if found == "JSON":
+        try:
+            return isinstance(json.loads(answer, strict=False), dict) and '"result"' not in answer
+        except ValueError:
+            return False
+    return found == "whole text"
 
 
 @pytest.mark.parametrize(
@@ -91,13 +101,6 @@ def test_found_and_repaired(answer, found, repairs, formula):
         ("(T and F)", UNPARSABLE),
         ("(not (exists y (R y x and Q y)))", UNPARSABLE),
         ('{"formula": 5}', UNPARSABLE),
-        ("¬(P x)", NONE),
-        ("~(P x)", NONE),
-        ("not(P x)", NONE),
-        ("exists y (R x x)", NONE),
-        ("∀y (P x)", NONE),
-        ('{"formula": "not (P x)"}', UNPARSABLE),
-        ('{"formula": "!(P x)"}', UNPARSABLE),
         ('{"formula": "(¬ (exists y (R x y)))"}', UNPARSABLE),
         ("(Not (P x))", UNPARSABLE),
         ("(~ (P x))", UNPARSABLE),
