@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from induction.baselines.bottom_up.ordering import best_of_each_meaning, constant_answers, renamed_apart, varied_worlds
+from induction.baselines.bottom_up.ordering import best_of_each_meaning, renamed_apart
 
 from induction.budget import Meter, Outcome, resident_bytes
 from induction.enumeration.classes import SMALLEST, ClassTables
@@ -35,20 +35,19 @@ def search_completions(
 ) -> SearchResult:
     """The smallest formulas found for which each training world has a completion."""
     samples = [completions(world) for world in instance.train_worlds]
-    # Where all labels of each world are alike, formulas that are constant, or without x, could stand for others.
+    # Where all labels of each world are alike, a sentence can fit, but only a formula of x will do.
     alike = all(world.target.all() or not world.target.any() for world in instance.train_worlds)
-    covers_all = all(complete for _, complete in samples) and not alike
-    probes = varied_worlds(instance.signature) if alike else []
-    layout = Layout([*(world for worlds, _ in samples for world in worlds), *probes])
+    covers_all = all(complete for _, complete in samples)
+    layout = Layout([world for worlds, _ in samples for world in worlds])
     size, none_below, undecided = SMALLEST, SMALLEST, False
-    answers = constant_answers(instance, equality=fragment.equality) if alike else []
+    answers: list[Formula] = []
 
     def tick() -> None:
         meter.check(max(tables.bytes, resident_bytes()))
         classes = sum(layer.count for layer in tables.layers)
         report(Progress(size, classes, answers[0] if answers else None, none_below if covers_all else 0))
 
-    tables = ClassTables(layout, fragment, tick=tick)
+    tables = ClassTables(layout, fragment, keep_open=alike, tick=tick)
 
     def run() -> Outcome:
         nonlocal size, none_below, undecided
@@ -68,7 +67,8 @@ def search_completions(
             if answers and answers[0].ast_nodes <= size:
                 return Outcome.SOLVED
             none_below = size + 1
-        return Outcome.SOLVED if answers else Outcome.EXHAUSTED
+        # With completions left out, a formula that fits may have been taken for another that does not.
+        return Outcome.EXHAUSTED if covers_all and not undecided else Outcome.UNKNOWN
 
     outcome = outcome_of(run)
     least = min((answer.ast_nodes for answer in answers), default=0)
@@ -111,6 +111,8 @@ def completions(world: World) -> tuple[list[World], bool]:
 def _formulas_of_size(tables: ClassTables, size: int) -> Iterator[Formula]:
     tables.build(1, size)
     for entry in tables.entries(1, size):
+        if tables.required_mark and not entry.is_open:
+            continue
         formula = tables.formula(1, entry.index)
         if free_variables(formula) == {FREE_VARIABLE}:
             yield formula
