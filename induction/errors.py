@@ -12,6 +12,7 @@ __all__ = [
     "MissingFileError",
     "MissingLibraryError",
     "UnknownNameError",
+    "UnsupportedOptionError",
     "UnsupportedRegimeError",
     "UsageError",
     "printable",
@@ -122,3 +123,7 @@ class UnsupportedRegimeError(InductionError, NotImplementedError):
 
 class UsageError(InductionError, ValueError):
     """Arguments that do not go together."""
+
+
+class UnsupportedOptionError(UsageError):
+    """An option that whoever was asked does not heed, though it decides what an answer is."""

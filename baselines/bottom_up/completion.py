@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from induction.baselines.bottom_up.ordering import best_of_each_meaning, renamed_apart
+from induction.baselines.bottom_up.ordering import best_of_each_meaning, named_by_level
 
 from induction.budget import Meter, Outcome, resident_bytes
 from induction.enumeration.classes import SMALLEST, ClassTables
@@ -18,7 +18,7 @@ from induction.evaluation import three_valued
 from induction.formula.metrics import free_variables
 from induction.formula.syntax import FREE_VARIABLE, Formula
 from induction.grounding.check import check
-from induction.search import Progress, SearchOptions, SearchResult, outcome_of
+from induction.search import NOT_LOOKED_FOR, Progress, SearchOptions, SearchResult, not_all, outcome_of
 from induction.worlds.instance import Instance
 from induction.worlds.world import BoolArray, World
 
@@ -32,8 +32,10 @@ def search_completions(
     meter: Meter,
     options: SearchOptions,
     report: Callable[[Progress], None],
+    *,
+    interrupts: bool = True,
 ) -> SearchResult:
-    """The smallest formulas found for which each training world has a completion."""
+    """The smallest formulas found for which each training world has a completion; `interrupts` as for `outcome_of`."""
     samples = [completions(world) for world in instance.train_worlds]
     # Where all labels of each world are alike, a sentence can fit, but only a formula of x will do.
     alike = all(world.target.all() or not world.target.any() for world in instance.train_worlds)
@@ -45,7 +47,8 @@ def search_completions(
     def tick() -> None:
         meter.check(max(tables.bytes, resident_bytes()))
         classes = sum(layer.count for layer in tables.layers)
-        report(Progress(size, classes, answers[0] if answers else None, none_below if covers_all else 0))
+        best = answers[0] if answers else None
+        report(Progress(size, classes, "classes", best, none_below if covers_all else 0))
 
     tables = ClassTables(layout, fragment, keep_open=alike, tick=tick)
 
@@ -70,21 +73,24 @@ def search_completions(
         # With completions left out, a formula that fits may have been taken for another that does not.
         return Outcome.EXHAUSTED if covers_all and not undecided else Outcome.UNKNOWN
 
-    outcome = outcome_of(run)
+    outcome = outcome_of(run, interrupts=interrupts)
     least = min((answer.ast_nodes for answer in answers), default=0)
     smallest = [answer for answer in answers if answer.ast_nodes == least]
     best = best_of_each_meaning(smallest, instance.signature)[: max(1, options.solutions)]
     proven = none_below if covers_all and not undecided else 0
     unproven = "formulas were told apart on sampled completions, so smaller ones are not ruled out"
+    sought = best and options.solutions > 1
+    further = not_all("only those that completions tell apart") if sought else NOT_LOOKED_FOR
     return SearchResult(
         instance_id=instance.instance_id,
         search="bottom-up",
         outcome=outcome,
-        formulas=tuple(renamed_apart(best, instance.signature)),
+        formulas=tuple(named_by_level(best, instance.signature)),
         none_below=proven,
         fragment=str(fragment),
         diagnosis="" if proven else unproven,
         statistics={"sizeReached": size, "completions": [len(worlds) for worlds, _ in samples]},
+        further_answers=further,
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from induction.evaluation import bitset
 from induction.formula.metrics import free_variables
+from induction.formula.normal_forms import to_alpha_canonical
 from induction.formula.syntax import (
     FREE_VARIABLE,
     And,
@@ -85,8 +86,6 @@ def open_by_force(formula: Formula, signature: Signature, *, equality: bool) -> 
     return And(formula, atoms[-1] if equality else Or(atoms[0], Not(atoms[0])))
 
 
-def renamed_apart(formulas: Sequence[Formula], signature: Signature) -> list[Formula]:
-    """The formulas with a variable of its own for each quantifier, as v1 texts have them."""
-    from induction.formula.normal_forms import to_renamed_apart
-
-    return [to_renamed_apart(formula, signature) for formula in formulas]
+def named_by_level(formulas: Sequence[Formula], signature: Signature) -> list[Formula]:
+    """The formulas with bound variables named by nesting level: few names, however many scopes, and no predicate's."""
+    return [to_alpha_canonical(formula, signature) for formula in formulas]

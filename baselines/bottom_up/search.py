@@ -12,8 +12,8 @@ from induction.baselines.bottom_up.completion import search_completions
 from induction.baselines.bottom_up.ordering import (
     best_of_each_meaning,
     fresh_worlds,
+    named_by_level,
     open_by_force,
-    renamed_apart,
 )
 
 from induction.budget import Budget, Meter, Outcome, resident_bytes
@@ -23,7 +23,18 @@ from induction.enumeration.layout import Fragment, Layout
 from induction.enumeration.shortcuts import case_split, relation_algebra
 from induction.enumeration.types import object_types
 from induction.formula.syntax import Formula, Not
-from induction.search import About, Progress, SearchOptions, SearchResult, fits, outcome_of, refuse_noise_in_ec
+from induction.search import (
+    ALL_LISTED,
+    NOT_LOOKED_FOR,
+    About,
+    Progress,
+    SearchOptions,
+    SearchResult,
+    fits,
+    not_all,
+    outcome_of,
+    refuse_unheeded,
+)
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.world import World
 
@@ -40,8 +51,12 @@ class BottomUp:
         summary="exhaustive enumeration by AST size: the smallest formula first",
         expresses="not, binary and/or, exists, forall, =; up to 3 variables with rebinding, any depth; all regimes",
         proves="every answer smallest in the fragment (FullObs, CI); for EC only where completions are few",
-        noise=True,
+        heeds=("max_ast", "variables", "depth", "equality", "solutions", "noise"),
     )
+
+    def __init__(self, *, interrupts: bool = True) -> None:
+        """With `interrupts`, an interrupt is an outcome; without, it is passed on to who uses this search in part."""
+        self._interrupts = interrupts
 
     def search(
         self,
@@ -56,13 +71,13 @@ class BottomUp:
             ValueError: a fragment that the enumeration does not cover.
             UnsupportedRegimeError: noise in EC.
         """
-        refuse_noise_in_ec(instance, options)
+        refuse_unheeded(self, instance, options)
         fragment = Fragment(options.variables, options.depth, options.equality)
         meter = budget.start()
         if instance.regime is Regime.EC:
-            return search_completions(instance, fragment, meter, options, report)
+            return search_completions(instance, fragment, meter, options, report, interrupts=self._interrupts)
         run = _Run(instance, fragment, meter, options, report)
-        return run.result(outcome_of(run.run))
+        return run.result(outcome_of(run.run, interrupts=self._interrupts))
 
 
 class _Run:
@@ -90,6 +105,7 @@ class _Run:
         self._none_below = SMALLEST
         self._answers: list[Formula] = []
         self._diagnosis = ""
+        self._further = NOT_LOOKED_FOR
 
     def run(self) -> Outcome:
         """Search until there is an outcome; raises where the budget runs out."""
@@ -114,12 +130,17 @@ class _Run:
                 return Outcome.PROVEN_NONE if self._nothing_fits() else Outcome.EXHAUSTED
         if self._options.solutions > 1 and self._answers[0].ast_nodes <= self._none_below:
             self._take(self._further_answers(self._answers[0].ast_nodes))
+            self._further = ALL_LISTED
+            if len(self._answers) > self._options.solutions:
+                self._further = not_all(f"{self._options.solutions} asked for")
+            elif self._fitter.left_out:
+                self._further = not_all("too many to go through")
         beyond = self._answers[0].ast_nodes > max(self._options.max_ast, self._none_below)
         return Outcome.EXHAUSTED if beyond else Outcome.SOLVED
 
     def result(self, outcome: Outcome) -> SearchResult:
         """What there is to say now."""
-        answers = renamed_apart(self._answers[: max(1, self._options.solutions)], self._instance.signature)
+        answers = named_by_level(self._answers[: max(1, self._options.solutions)], self._instance.signature)
         for formula in answers:
             if not self._fits(formula):
                 raise AssertionError(f"the search gave a formula that does not fit: {formula}")
@@ -139,6 +160,7 @@ class _Run:
             fragment=str(self._fragment),
             diagnosis=self._diagnosis,
             statistics=self._statistics(),
+            further_answers=self._further,
         )
 
     def _tick(self) -> None:
@@ -146,7 +168,7 @@ class _Run:
         self._meter.check(max(held, resident_bytes()))
         classes = sum(layer.count for layer in self._tables.layers)
         best = self._answers[0] if self._answers else None
-        self._report(Progress(self._size, classes, best, self._none_below))
+        self._report(Progress(self._size, classes, "classes", best, self._none_below))
 
     def _take(self, formulas: Sequence[Formula]) -> None:
         """Keep the smallest of the answers so far and of `formulas`, best of each meaning first."""
@@ -192,8 +214,12 @@ class _Run:
         tables = ClassTables(layout, self._fragment, keep_open=self._keep_open, tick=self._tick)
         fitter = Fitter(tables, tick=self._tick)
         question = question_of(layout, len(self._instance.train_worlds), len(self._worlds), self._options.noise)
-        fitting = [Not(formula) for formula in fitter.of_size(size - 1, question.complement(layout.full))]
-        return [*fitting, *fitter.of_size(size, question)]
+        fitting: list[Formula] = [
+            Not(formula) for formula in fitter.of_size(size - 1, question.complement(layout.full))
+        ]
+        fitting += fitter.of_size(size, question)
+        self._fitter.left_out |= fitter.left_out
+        return fitting
 
     def _statistics(self) -> dict[str, Any]:
         layers = self._tables.layers

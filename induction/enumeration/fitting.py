@@ -108,7 +108,7 @@ class Fitter:
 
     Up to AST size `stored_up_to` every formula is stored and looked up. `prune` switches the selection of operands
     by monotonicity off and `keep_last_layer` what NOTE(last-layer) says, both for tests; `most_hits` bounds the
-    answers kept of one kind and size. `pairs_tried` counts the bodies looked at.
+    answers kept of one kind and size; `left_out` says that it left some out. `pairs_tried` counts the bodies looked at.
     """
 
     def __init__(
@@ -129,6 +129,7 @@ class Fitter:
         self._most_hits = most_hits
         self._tick = tick
         self.pairs_tried = 0
+        self.left_out = False
         size, words = tables.layout.size, tables.layout.words
         two = tables.layer(2)
         # Keyed by the quantifiers, innermost last.
@@ -317,6 +318,7 @@ class Fitter:
                     at, pairs_at_once(outer * inner * words), hits, found,
                 )  # fmt: skip
                 self.pairs_tried += tried
+        self.left_out |= found == self._most_hits
         return [(int(a), int(b)) for a, b in hits[:found]]
 
 
