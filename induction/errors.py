@@ -13,6 +13,7 @@ __all__ = [
     "MissingLibraryError",
     "OutputError",
     "UnknownNameError",
+    "UnsupportedOptionError",
     "UnsupportedRegimeError",
     "UsageError",
     "printable",
@@ -134,3 +135,7 @@ class UnsupportedRegimeError(InductionError, NotImplementedError):
 
 class UsageError(InductionError, ValueError):
     """Arguments that do not go together."""
+
+
+class UnsupportedOptionError(UsageError):
+    """An option that whoever was asked does not heed, though it decides what an answer is."""

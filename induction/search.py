@@ -1,7 +1,7 @@
 """What every search takes and gives, how one is found by name, and what searches share while they are under way."""
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any, Protocol
@@ -12,6 +12,7 @@ from induction.errors import (
     EvaluationLimitError,
     MissingLibraryError,
     UnknownNameError,
+    UnsupportedOptionError,
     UnsupportedRegimeError,
     printable,
 )
@@ -26,7 +27,11 @@ ENTRY_POINTS = "induction.searches"
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What is searched for. Not every search heeds all of it; its result says which fragment it covered.
+    """What is searched for.
+
+    Not every search heeds all of it (`About.heeds`). `noise` and `equality` decide what an answer is: a search that
+    does not heed them refuses other values than these defaults. The others only bound: a search may find larger or
+    deeper answers, or fewer, and its result says which fragment it covered.
 
     `max_ast` is the largest AST size looked for, `variables` how many variable names may occur, `depth` how deep
     quantifiers may nest, `equality` whether `=` may occur, and `solutions` how many answers are wanted. `noise` is the
@@ -43,15 +48,44 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search is: the AST size it works on, classes held, the best answer and what is proven so far.
+    """How far a search is: the AST size it works on, what it has done, the best answer and what is proven so far.
 
-    A search that does not go by size says 0 for it, and counts its steps as `classes`.
+    `done` counts what `unit` says: "classes" held by an enumeration, or "steps". A search that does not go by size
+    says 0 for it.
     """
 
     ast_size: int
-    classes: int
+    done: int
+    unit: str
     best: Formula | None
     none_below: int
+
+
+NOT_LOOKED_FOR = "not looked for"
+ALL_LISTED = "all"
+
+
+def not_all(reason: str) -> str:
+    """What is said of further answers that were not all listed, and why."""
+    return f"not all: {reason}"
+
+
+def settled(outcome: Outcome, further: str, *, proven_smallest: bool) -> tuple[Outcome, str]:
+    """The outcome, and what is said of further answers, of a search that ended so.
+
+    NOTE(two facts): once the answer is proven smallest the instance is solved. A budget that ran out after that cost
+    further answers only, if any, which is told apart from it.
+    """
+    if not proven_smallest or outcome not in _RAN_OUT:
+        return outcome, further
+    return Outcome.SOLVED, not_all(_RAN_OUT[outcome]) if further == NOT_LOOKED_FOR else further
+
+
+_RAN_OUT = {
+    Outcome.TIMED_OUT: Outcome.TIMED_OUT.value,
+    Outcome.OUT_OF_MEMORY: Outcome.OUT_OF_MEMORY.value,
+    Outcome.UNKNOWN: "interrupted",
+}
 
 
 @dataclass(frozen=True)
@@ -60,7 +94,9 @@ class SearchResult:
 
     `formulas` are the answers, best first, each confirmed by the reference evaluator. No formula of `fragment` with
     fewer AST nodes than `none_below` fits (0 where nothing is proven). `diagnosis` says in words why nothing fits,
-    where that is known. `statistics` holds plain values only.
+    where that is known. `further_answers` says whether all smallest answers are among `formulas`: "all", "not all: "
+    and why, or "not looked for"; what counts as another answer is the search's business. `statistics` holds plain
+    values only. A result whose first answer is proven smallest is solved: NOTE(two facts) in `settled`.
     """
 
     instance_id: str
@@ -71,6 +107,12 @@ class SearchResult:
     fragment: str
     diagnosis: str = ""
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    further_answers: str = NOT_LOOKED_FOR
+
+    def __post_init__(self) -> None:
+        outcome, further = settled(self.outcome, self.further_answers, proven_smallest=self.is_proven_smallest)
+        object.__setattr__(self, "outcome", outcome)
+        object.__setattr__(self, "further_answers", further)
 
     @property
     def is_proven_smallest(self) -> bool:
@@ -82,21 +124,29 @@ class SearchResult:
 class About:
     """What a search says of itself: what it does, expresses and proves, a phrase each.
 
-    `noise` says whether it heeds `SearchOptions.noise`, `needs` which importable modules it cannot do without, and
-    `schedule`, a line a step, what it does in which order where that is fixed beforehand.
+    `heeds` names the fields of `SearchOptions` that it goes by, `needs` the importable modules it cannot do without and
+    `extra` what to ask pip for to have them. `schedule` says, a line a step, what it does in which order where that is
+    fixed beforehand.
     """
 
     summary: str
     expresses: str
     proves: str
-    noise: bool = False
+    heeds: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    extra: str = ""
     schedule: tuple[str, ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The needed modules that are not installed."""
         return tuple(name for name in self.needs if importlib.util.find_spec(name) is None)
+
+    @property
+    def why_not_installed(self) -> str:
+        """The missing modules and how to get them, in words."""
+        extra = f" (pip install '{self.extra}')" if self.extra else ""
+        return f"{', '.join(self.missing)}, which is not installed{extra}"
 
 
 class Search(Protocol):
@@ -112,8 +162,38 @@ class Search(Protocol):
         options: SearchOptions,
         report: Callable[[Progress], None],
     ) -> SearchResult:
-        """The result for one instance. A budget that runs out is an outcome, not an error."""
+        """The result for one instance. A budget that runs out is an outcome, not an error.
+
+        Raises:
+            UnsupportedOptionError: as `refuse_unheeded`, which is the first thing called.
+            UnsupportedRegimeError: likewise.
+        """
         ...
+
+
+_DECIDING = {"noise": "takes no noise", "equality": "cannot leave = out"}
+"""Options that decide what an answer is, with what is said of a search that does not heed them."""
+
+
+def refuse_unheeded(search: Search, instance: Instance, options: SearchOptions) -> None:
+    """Called by every search first: what is asked of it must be what it goes by.
+
+    Raises:
+        UnsupportedOptionError: an option that decides what an answer is has another value than by default, and the
+            search does not heed it.
+        UnsupportedRegimeError: noise is to be allowed for in an EC instance.
+    """
+    for name, problem in _DECIDING.items():
+        if getattr(options, name) != getattr(SearchOptions, name) and name not in search.about.heeds:
+            others = [other for other in search_names() if name in find_search(other).about.heeds]
+            do = f"; {_listed(others)} {'do' if len(others) > 1 else 'does'}" if others else ""
+            raise UnsupportedOptionError(f"{search.name} {problem}{do}")
+    if options.noise and instance.regime is Regime.EC:
+        raise UnsupportedRegimeError(f"{instance.instance_id} is an EC instance; noise is for FullObs and CI")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
 
 
 def search_names() -> list[str]:
@@ -139,7 +219,7 @@ def load_search(name: str) -> Search:
     """
     found = find_search(name)
     if found.about.missing:
-        raise MissingLibraryError(f"{name} needs {', '.join(found.about.missing)}, which is not installed")
+        raise MissingLibraryError(f"{name} needs {found.about.why_not_installed}")
     return found
 
 
@@ -166,12 +246,6 @@ def fits(formula: Formula, instance: Instance, noise: int = 0) -> bool:
         return False
     wrong = count_mislabelled(formula, instance)
     return wrong is not None and wrong <= noise
-
-
-def refuse_noise_in_ec(instance: Instance, options: SearchOptions) -> None:
-    """Raises UnsupportedRegimeError: there is noise to allow for, but the instance is an EC one."""
-    if options.noise and instance.regime is Regime.EC:
-        raise UnsupportedRegimeError(f"{instance.instance_id}: noise is for FullObs and CI, not for EC")
 
 
 class Attempt:
@@ -207,7 +281,7 @@ class Attempt:
     def tick(self) -> None:
         """Say how far the search is. Raises OutOfTimeError or OutOfMemoryError if a limit is passed."""
         self._steps += 1
-        self._report(Progress(0, self._steps, self.best, self.none_below))
+        self._report(Progress(0, self._steps, "steps", self.best, self.none_below))
         self._meter.check(resident_bytes())
 
     def offer(self, formula: Formula, by: str = "", *, even_if_larger: bool = False) -> bool:
@@ -252,8 +326,8 @@ class Attempt:
         )
 
 
-def outcome_of(steps: Callable[[], Outcome]) -> Outcome:
-    """What `steps` ends with; limits that are passed, and interrupts, become outcomes."""
+def outcome_of(steps: Callable[[], Outcome], *, interrupts: bool = True) -> Outcome:
+    """What `steps` ends with; limits that are passed, and `interrupts`, become outcomes."""
     try:
         return steps()
     except OutOfTimeError:
@@ -261,4 +335,6 @@ def outcome_of(steps: Callable[[], Outcome]) -> Outcome:
     except (OutOfMemoryError, MemoryError):
         return Outcome.OUT_OF_MEMORY
     except KeyboardInterrupt:
+        if not interrupts:
+            raise
         return Outcome.UNKNOWN

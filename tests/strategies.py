@@ -27,6 +27,7 @@ SIGNATURES = [
     Signature({"R": 2}),
     Signature({"P": 1}),
     Signature({"likes": 2, "Person": 1, "P2": 1, "knows_of": 2, "_odd": 1}),
+    Signature({"x": 1, "y": 2, "z": 2, "other": 1, "true": 1}),
 ]
 VARIABLES = ("x", "y", "z", "y1", "other")
 

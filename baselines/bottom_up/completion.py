@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from induction.baselines.bottom_up.ordering import best_of_each_meaning, constant_answers, renamed_apart, varied_worlds
+from induction.baselines.bottom_up.ordering import best_of_each_meaning, named_by_level
 
 from induction.budget import Meter, Outcome, resident_bytes
 from induction.enumeration.classes import SMALLEST, ClassTables
@@ -18,7 +18,7 @@ from induction.evaluation import three_valued
 from induction.formula.metrics import free_variables
 from induction.formula.syntax import FREE_VARIABLE, Formula
 from induction.grounding.check import check
-from induction.search import Progress, SearchOptions, SearchResult, outcome_of
+from induction.search import NOT_LOOKED_FOR, Progress, SearchOptions, SearchResult, not_all, outcome_of
 from induction.worlds.instance import Instance
 from induction.worlds.world import BoolArray, World
 
@@ -32,23 +32,25 @@ def search_completions(
     meter: Meter,
     options: SearchOptions,
     report: Callable[[Progress], None],
+    *,
+    interrupts: bool = True,
 ) -> SearchResult:
-    """The smallest formulas found for which each training world has a completion."""
+    """The smallest formulas found for which each training world has a completion; `interrupts` as for `outcome_of`."""
     samples = [completions(world) for world in instance.train_worlds]
-    # Where all labels of each world are alike, formulas that are constant, or without x, could stand for others.
+    # Where all labels of each world are alike, a sentence can fit, but only a formula of x will do.
     alike = all(world.target.all() or not world.target.any() for world in instance.train_worlds)
-    covers_all = all(complete for _, complete in samples) and not alike
-    probes = varied_worlds(instance.signature) if alike else []
-    layout = Layout([*(world for worlds, _ in samples for world in worlds), *probes])
+    covers_all = all(complete for _, complete in samples)
+    layout = Layout([world for worlds, _ in samples for world in worlds])
     size, none_below, undecided = SMALLEST, SMALLEST, False
-    answers = constant_answers(instance, equality=fragment.equality) if alike else []
+    answers: list[Formula] = []
 
     def tick() -> None:
         meter.check(max(tables.bytes, resident_bytes()))
         classes = sum(layer.count for layer in tables.layers)
-        report(Progress(size, classes, answers[0] if answers else None, none_below if covers_all else 0))
+        best = answers[0] if answers else None
+        report(Progress(size, classes, "classes", best, none_below if covers_all else 0))
 
-    tables = ClassTables(layout, fragment, tick=tick)
+    tables = ClassTables(layout, fragment, keep_open=alike, tick=tick)
 
     def run() -> Outcome:
         nonlocal size, none_below, undecided
@@ -68,23 +70,27 @@ def search_completions(
             if answers and answers[0].ast_nodes <= size:
                 return Outcome.SOLVED
             none_below = size + 1
-        return Outcome.SOLVED if answers else Outcome.EXHAUSTED
+        # With completions left out, a formula that fits may have been taken for another that does not.
+        return Outcome.EXHAUSTED if covers_all and not undecided else Outcome.UNKNOWN
 
-    outcome = outcome_of(run)
+    outcome = outcome_of(run, interrupts=interrupts)
     least = min((answer.ast_nodes for answer in answers), default=0)
     smallest = [answer for answer in answers if answer.ast_nodes == least]
     best = best_of_each_meaning(smallest, instance.signature)[: max(1, options.solutions)]
     proven = none_below if covers_all and not undecided else 0
     unproven = "formulas were told apart on sampled completions, so smaller ones are not ruled out"
+    sought = best and options.solutions > 1
+    further = not_all("only those that completions tell apart") if sought else NOT_LOOKED_FOR
     return SearchResult(
         instance_id=instance.instance_id,
         search="bottom-up",
         outcome=outcome,
-        formulas=tuple(renamed_apart(best, instance.signature)),
+        formulas=tuple(named_by_level(best, instance.signature)),
         none_below=proven,
         fragment=str(fragment),
         diagnosis="" if proven else unproven,
         statistics={"sizeReached": size, "completions": [len(worlds) for worlds, _ in samples]},
+        further_answers=further,
     )
 
 
@@ -111,6 +117,8 @@ def completions(world: World) -> tuple[list[World], bool]:
 def _formulas_of_size(tables: ClassTables, size: int) -> Iterator[Formula]:
     tables.build(1, size)
     for entry in tables.entries(1, size):
+        if tables.required_mark and not entry.is_open:
+            continue
         formula = tables.formula(1, entry.index)
         if free_variables(formula) == {FREE_VARIABLE}:
             yield formula

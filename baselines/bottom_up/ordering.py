@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from induction.evaluation import bitset
+from induction.formula.metrics import free_variables
+from induction.formula.normal_forms import to_alpha_canonical
 from induction.formula.syntax import (
     FREE_VARIABLE,
     And,
@@ -19,8 +21,6 @@ from induction.formula.syntax import (
     subformulas,
     to_sexpr,
 )
-from induction.search import fits
-from induction.worlds.instance import Instance
 from induction.worlds.sampling import sample_world
 from induction.worlds.world import World
 
@@ -51,16 +51,6 @@ def fresh_worlds(signature: Signature) -> list[World]:
     ]
 
 
-def varied_worlds(signature: Signature) -> list[World]:
-    """A few small worlds, among them some where a predicate holds of nearly everything or nearly nothing."""
-    rng = np.random.default_rng(_FRESH_SEED)
-    shapes = [(size, unary, binary) for size in (1, 2, 3) for unary, binary in ((0.2, 0.8), (0.5, 0.4), (0.9, 0.2))]
-    return [
-        sample_world(rng, size, signature=signature, density=binary, unary_density=unary)
-        for size, unary, binary in shapes
-    ]
-
-
 def best_of_each_meaning(formulas: Iterable[Formula], signature: Signature) -> list[Formula]:
     """The preferred formula of each group that agrees on all fresh worlds, best first."""
     ordered = sorted(set(formulas), key=preference)
@@ -83,17 +73,19 @@ def atoms_of_x(signature: Signature, *, equality: bool) -> list[Formula]:
     return atoms + ([Equal(FREE_VARIABLE, FREE_VARIABLE)] if equality else [])
 
 
-def constant_answers(instance: Instance, *, equality: bool, noise: int = 0) -> list[Formula]:
-    """Formulas of x that fit and hold of everything here, or of nothing: classes leave such formulas out."""
-    atoms = atoms_of_x(instance.signature, equality=equality)
-    candidates = [*atoms, *(Not(atom) for atom in atoms)]
-    if not equality:
-        candidates += [connective(atom, Not(atom)) for atom in atoms[:1] for connective in (Or, And)]
-    return [formula for formula in candidates if fits(formula, instance, noise)]
+def open_by_force(formula: Formula, signature: Signature, *, equality: bool) -> Formula | None:
+    """A formula that means the same and in which x is free, if need be by saying of x what always holds.
+
+    None where there is nothing to say of x.
+    """
+    if FREE_VARIABLE in free_variables(formula):
+        return formula
+    atoms = atoms_of_x(signature, equality=equality)
+    if not atoms:
+        return None
+    return And(formula, atoms[-1] if equality else Or(atoms[0], Not(atoms[0])))
 
 
-def renamed_apart(formulas: Sequence[Formula], signature: Signature) -> list[Formula]:
-    """The formulas with a variable of its own for each quantifier, as v1 texts have them."""
-    from induction.formula.normal_forms import to_renamed_apart
-
-    return [to_renamed_apart(formula, signature) for formula in formulas]
+def named_by_level(formulas: Sequence[Formula], signature: Signature) -> list[Formula]:
+    """The formulas with bound variables named by nesting level: few names, however many scopes, and no predicate's."""
+    return [to_alpha_canonical(formula, signature) for formula in formulas]

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 from induction.baselines.bottom_up.completion import search_completions
 from induction.baselines.bottom_up.ordering import (
-    atoms_of_x,
     best_of_each_meaning,
-    constant_answers,
     fresh_worlds,
-    renamed_apart,
-    varied_worlds,
+    named_by_level,
+    open_by_force,
 )
 
 from induction.budget import Budget, Meter, Outcome, resident_bytes
@@ -24,17 +22,25 @@ from induction.enumeration.fitting import Fitter, Question, fitting_by_size
 from induction.enumeration.layout import Fragment, Layout
 from induction.enumeration.shortcuts import case_split, relation_algebra
 from induction.enumeration.types import object_types
-from induction.formula.metrics import free_variables
-from induction.formula.syntax import FREE_VARIABLE, And, Formula, Not, Or
-from induction.search import About, Progress, SearchOptions, SearchResult, fits, outcome_of, refuse_noise_in_ec
+from induction.formula.syntax import Formula, Not
+from induction.search import (
+    ALL_LISTED,
+    NOT_LOOKED_FOR,
+    About,
+    Progress,
+    SearchOptions,
+    SearchResult,
+    fits,
+    not_all,
+    outcome_of,
+    refuse_unheeded,
+)
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.world import World
 
 _RELATION_ALGEBRA_BEFORE = 19  # sizes below are exhausted in the time the shortcut takes
 _CHEAP_TYPES = 20_000  # tuples of objects; with more, types are computed only once nothing was found
 _PROBES = 3
-_LEAST_ACCIDENTAL_CONSTANT = 5
-"""Up to 4 nodes, formulas that hold of everything here, or of nothing, are literals, and all of these are tried."""
 
 
 class BottomUp:
@@ -45,8 +51,12 @@ class BottomUp:
         summary="exhaustive enumeration by AST size: the smallest formula first",
         expresses="not, binary and/or, exists, forall, =; up to 3 variables with rebinding, any depth; all regimes",
         proves="every answer smallest in the fragment (FullObs, CI); for EC only where completions are few",
-        noise=True,
+        heeds=("max_ast", "variables", "depth", "equality", "solutions", "noise"),
     )
+
+    def __init__(self, *, interrupts: bool = True) -> None:
+        """With `interrupts`, an interrupt is an outcome; without, it is passed on to who uses this search in part."""
+        self._interrupts = interrupts
 
     def search(
         self,
@@ -61,13 +71,13 @@ class BottomUp:
             ValueError: a fragment that the enumeration does not cover.
             UnsupportedRegimeError: noise in EC.
         """
-        refuse_noise_in_ec(instance, options)
+        refuse_unheeded(self, instance, options)
         fragment = Fragment(options.variables, options.depth, options.equality)
         meter = budget.start()
         if instance.regime is Regime.EC:
-            return search_completions(instance, fragment, meter, options, report)
+            return search_completions(instance, fragment, meter, options, report, interrupts=self._interrupts)
         run = _Run(instance, fragment, meter, options, report)
-        return run.result(outcome_of(run.run))
+        return run.result(outcome_of(run.run, interrupts=self._interrupts))
 
 
 class _Run:
@@ -84,69 +94,61 @@ class _Run:
         self._instance, self._fragment, self._meter, self._options = instance, fragment, meter, options
         self._report = report
         self._worlds = (*instance.train_worlds, *instance.no_worlds)
-        # Where all labels of each world are alike, noise apart, formulas without x can fit, and would stand for every
-        # formula with x that agrees with them here. A few more worlds, on which anything may hold, keep those apart.
+        # Where all labels of each world are alike, noise apart, a sentence can fit, but only a formula of x will do.
         odd_ones = sum(int(min(world.target.sum(), (~world.target).sum())) for world in instance.train_worlds)
-        alike = odd_ones <= options.noise
-        probes = varied_worlds(instance.signature) if alike else []
-        self._layout = Layout((*self._worlds, *probes))
-        self._tables = ClassTables(self._layout, fragment, tick=self._tick)
+        self._keep_open = odd_ones <= options.noise
+        self._layout = Layout(self._worlds)
+        self._tables = ClassTables(self._layout, fragment, keep_open=self._keep_open, tick=self._tick)
         self._fitter = Fitter(self._tables, tick=self._tick)
         self._question = question_of(self._layout, len(instance.train_worlds), len(self._worlds), options.noise)
-        full = self._layout.full
-        self._constants_fit = any(self._question.accepts(row) for row in (full, np.zeros_like(full)))
         self._size = SMALLEST
         self._none_below = SMALLEST
         self._answers: list[Formula] = []
         self._diagnosis = ""
+        self._further = NOT_LOOKED_FOR
 
     def run(self) -> Outcome:
         """Search until there is an outcome; raises where the budget runs out."""
-        self._take(constant_answers(self._instance, equality=self._options.equality, noise=self._options.noise))
-        split = case_split(self._tables, self._question)
-        if split is not None:
-            self._take([self._opened(split)])
+        self._take_shortcut(case_split(self._tables, self._question))
         tuples = sum(world.size**self._fragment.variables for world in self._worlds)
         if not self._answers and tuples <= _CHEAP_TYPES and self._nothing_fits():
             return Outcome.PROVEN_NONE
-        sentences = False
         sizes = range(SMALLEST, self._options.max_ast + 1)
         for size, fitting in fitting_by_size(self._fitter, self._question, self._layout.full, sizes):
-            open_ones = [formula for formula in fitting if free_variables(formula) == {FREE_VARIABLE}]
-            self._take(open_ones)
-            if fitting and not open_ones:
-                # A formula without x fits: all labels of each world are alike. With x added it is an answer; whether
-                # something between is smaller is not decided, so the proven bound stays here.
-                sentences = True
-                self._take([self._opened(fitting[0])])
-            if not sentences:
-                self._none_below = size if open_ones else size + 1
+            self._take(fitting)
+            self._none_below = size if fitting else size + 1
             self._size = size + 1
             self._tick()
             # Nothing smaller than the answer is left; where all answers count, its own size is to be seen too.
-            unseen = 0 if sentences or self._options.solutions > 1 else 1
+            unseen = 0 if self._options.solutions > 1 else 1
             if self._answers and self._answers[0].ast_nodes <= size + unseen:
                 break
             if size + 1 == _RELATION_ALGEBRA_BEFORE:
-                self._take_shortcut()
+                self._take_shortcut(self._composed())
         else:
             if not self._answers:
                 return Outcome.PROVEN_NONE if self._nothing_fits() else Outcome.EXHAUSTED
         if self._options.solutions > 1 and self._answers[0].ast_nodes <= self._none_below:
             self._take(self._further_answers(self._answers[0].ast_nodes))
+            self._further = ALL_LISTED
+            if len(self._answers) > self._options.solutions:
+                self._further = not_all(f"{self._options.solutions} asked for")
+            elif self._fitter.left_out:
+                self._further = not_all("too many to go through")
         beyond = self._answers[0].ast_nodes > max(self._options.max_ast, self._none_below)
         return Outcome.EXHAUSTED if beyond else Outcome.SOLVED
 
     def result(self, outcome: Outcome) -> SearchResult:
         """What there is to say now."""
-        answers = renamed_apart(self._answers[: max(1, self._options.solutions)], self._instance.signature)
+        answers = named_by_level(self._answers[: max(1, self._options.solutions)], self._instance.signature)
         for formula in answers:
             if not self._fits(formula):
                 raise AssertionError(f"the search gave a formula that does not fit: {formula}")
-        # What holds everywhere or nowhere has no class, so the bound alone does not know of such an answer.
-        none_below = min(self._none_below, answers[0].ast_nodes) if answers else self._none_below
-        if self._constants_fit and not self._options.equality:
-            none_below = min(none_below, _LEAST_ACCIDENTAL_CONSTANT)
+        none_below = self._none_below
+        if answers and answers[0].ast_nodes < none_below:
+            raise AssertionError(
+                f"an answer of {answers[0].ast_nodes} nodes, but none below {none_below}: {answers[0]}"
+            )
         if outcome is Outcome.PROVEN_NONE:
             none_below = self._options.max_ast + 1
         return SearchResult(
@@ -158,6 +160,7 @@ class _Run:
             fragment=str(self._fragment),
             diagnosis=self._diagnosis,
             statistics=self._statistics(),
+            further_answers=self._further,
         )
 
     def _tick(self) -> None:
@@ -165,7 +168,7 @@ class _Run:
         self._meter.check(max(held, resident_bytes()))
         classes = sum(layer.count for layer in self._tables.layers)
         best = self._answers[0] if self._answers else None
-        self._report(Progress(self._size, classes, best, self._none_below))
+        self._report(Progress(self._size, classes, "classes", best, self._none_below))
 
     def _take(self, formulas: Sequence[Formula]) -> None:
         """Keep the smallest of the answers so far and of `formulas`, best of each meaning first."""
@@ -175,24 +178,19 @@ class _Run:
         smallest = [formula for formula in (*self._answers, *formulas) if formula.ast_nodes == least]
         self._answers = best_of_each_meaning(smallest, self._instance.signature)
 
-    def _opened(self, formula: Formula) -> Formula:
-        """The formula, with x put into it if it says nothing of x: by the smallest literal that changes nothing."""
-        if free_variables(formula) == {FREE_VARIABLE}:
-            return formula
-        atoms = atoms_of_x(self._instance.signature, equality=self._options.equality)
-        literals = sorted([*atoms, *(Not(atom) for atom in atoms)], key=lambda literal: literal.ast_nodes)
-        joined = [connective(formula, literal) for literal in literals for connective in (And, Or)]
-        joined.append(And(formula, Or(atoms[0], Not(atoms[0]))))
-        return next(one for one in joined if self._fits(one))
-
     def _fits(self, formula: Formula) -> bool:
         return fits(formula, self._instance, self._options.noise)
 
-    def _take_shortcut(self) -> None:
+    def _composed(self) -> Formula | None:
         most = self._answers[0].ast_nodes - 1 if self._answers else 10**6
-        found = relation_algebra(self._tables, self._question, self._tick, min(most, 40))
+        return relation_algebra(self._tables, self._question, self._tick, min(most, 40))
+
+    def _take_shortcut(self, found: Formula | None) -> None:
+        """Take a formula that fits, of any size; a sentence is made to speak of x."""
         if found is not None:
-            self._take([self._opened(found)])
+            found = open_by_force(found, self._instance.signature, equality=self._options.equality)
+        if found is not None:
+            self._take([found])
 
     def _nothing_fits(self) -> bool:
         """Whether no formula of the fragment fits, whatever its size; what stands in the way is put into words."""
@@ -213,12 +211,15 @@ class _Run:
         """
         probes = fresh_worlds(self._instance.signature)[-_PROBES:]
         layout = Layout((*self._worlds, *probes))
-        tables = ClassTables(layout, self._fragment, tick=self._tick)
+        tables = ClassTables(layout, self._fragment, keep_open=self._keep_open, tick=self._tick)
         fitter = Fitter(tables, tick=self._tick)
         question = question_of(layout, len(self._instance.train_worlds), len(self._worlds), self._options.noise)
-        fitting = [Not(formula) for formula in fitter.of_size(size - 1, question.complement(layout.full))]
-        candidates = [*fitting, *fitter.of_size(size, question)]
-        return [formula for formula in candidates if free_variables(formula) == {FREE_VARIABLE}]
+        fitting: list[Formula] = [
+            Not(formula) for formula in fitter.of_size(size - 1, question.complement(layout.full))
+        ]
+        fitting += fitter.of_size(size, question)
+        self._fitter.left_out |= fitter.left_out
+        return fitting
 
     def _statistics(self) -> dict[str, Any]:
         layers = self._tables.layers

@@ -17,7 +17,7 @@ from induction.evaluation import bitset
 from induction.formula.metrics import free_variables
 from induction.formula.syntax import FREE_VARIABLE, And, Formula, Not, Or
 from induction.grounding.vocabulary import Vocabulary, definition_by_rules, x_and
-from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of, refuse_noise_in_ec
+from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of, refuse_unheeded
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.world import BoolArray, World
 
@@ -39,7 +39,7 @@ class Greedy:
         expresses=f"disjunctions of existential conjunctions of up to {MOST_LITERALS} literals and "
         f"{MOST_FURTHER_VARIABLES} quantifiers, or the negation of one; EC with unknown atoms all false or all true",
         proves="nothing",
-        noise=True,
+        heeds=("variables", "depth", "equality", "noise"),
     )
 
     def search(
@@ -54,7 +54,7 @@ class Greedy:
         Raises:
             UnsupportedRegimeError: noise in EC.
         """
-        refuse_noise_in_ec(instance, options)
+        refuse_unheeded(self, instance, options)
         attempt = Attempt(instance, budget, options, report)
         further = max(0, min(options.depth, options.variables - 1, MOST_FURTHER_VARIABLES))
         counts = {"rules": 0, "bodies": 0}

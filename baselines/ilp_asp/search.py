@@ -12,7 +12,7 @@ import numpy as np
 
 from induction.budget import Budget, Outcome
 from induction.grounding.vocabulary import Vocabulary, definition_by_rules, x_and
-from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of
+from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of, refuse_unheeded
 from induction.worlds.instance import Instance, Regime
 
 MOST_RULES = 3
@@ -58,7 +58,9 @@ class IlpAsp:
         expresses=f"disjunctions of up to {MOST_RULES} existential conjunctions, each of up to {MOST_LITERALS} "
         f"literals of different atoms and {MOST_FURTHER_VARIABLES} quantifiers; no forall; all regimes",
         proves="fewest literals where it came to its end, not smallest AST; says where the concept is outside",
+        heeds=("variables", "depth", "equality"),
         needs=("clingo",),
+        extra="induction[asp]",
     )
 
     def search(
@@ -69,6 +71,7 @@ class IlpAsp:
         report: Callable[[Progress], None],
     ) -> SearchResult:
         """The definition with the fewest literals found in time. `depth` and `variables` bound the quantifiers."""
+        refuse_unheeded(self, instance, options)
         attempt = Attempt(instance, budget, options, report)
         run = _Run(attempt)
         outcome = outcome_of(run.run)

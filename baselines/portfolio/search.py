@@ -19,7 +19,7 @@ from induction.enumeration.layout import Fragment
 from induction.errors import EvaluationLimitError
 from induction.families.shapes import SHAPES
 from induction.families.sketches import Sketch, all_sketches
-from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of
+from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of, refuse_unheeded
 from induction.worlds.instance import Instance, Regime
 
 EXHAUSTIVE_AST = 9
@@ -77,6 +77,7 @@ class Portfolio:
         summary="a fixed schedule: formulas up to 9 nodes, family sketches filled by Z3, prenex forms",
         expresses="fillings of the templates' shapes; prenex formulas as for prenex-smt; all regimes",
         proves=f"none of up to {EXHAUSTIVE_AST} nodes (FullObs, CI), no more",
+        heeds=("depth", "equality"),
         schedule=tuple(str(one) for one in SCHEDULE),
     )
 
@@ -88,6 +89,7 @@ class Portfolio:
         report: Callable[[Progress], None],
     ) -> SearchResult:
         """The smallest formula that the slices found in time."""
+        refuse_unheeded(self, instance, options)
         attempt = Attempt(instance, budget, options, report)
         run = _Run(attempt)
         outcome = outcome_of(run.run)
@@ -185,9 +187,7 @@ class _Run:
         attempt = self._attempt
         options = replace(attempt.options, max_ast=min(EXHAUSTIVE_AST, attempt.options.max_ast), solutions=1)
         limits = Budget(attempt.remaining_s, None)
-        result = BottomUp().search(attempt.instance, limits, options, lambda progress: attempt.tick())
-        if result.outcome is Outcome.UNKNOWN:
-            raise KeyboardInterrupt
+        result = BottomUp(interrupts=False).search(attempt.instance, limits, options, lambda _: attempt.tick())
         attempt.none_below = 0 if attempt.instance.regime is Regime.EC else result.none_below
         # The exact search also tells larger answers that it comes upon; those are not this slice's.
         if result.formulas and result.formulas[0].ast_nodes <= EXHAUSTIVE_AST:

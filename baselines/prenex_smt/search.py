@@ -17,7 +17,7 @@ from induction.baselines.prenex_smt.synthesis import MOST_TUPLES, Shape, Synthes
 from induction.budget import Budget, Outcome
 from induction.formula.syntax import And, Formula, Or
 from induction.grounding.vocabulary import BOUND_VARIABLES
-from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of
+from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of, refuse_unheeded
 from induction.worlds.instance import Instance
 
 MOST_TERMS = 3
@@ -132,6 +132,7 @@ class PrenexSmt:
         expresses=f"prenex, a variable for each of --depth quantifiers, DNF or CNF of up to {MOST_TERMS} terms; else "
         "Boolean combinations of prenex parts; all regimes",
         proves="smallest of its prenex forms where every form was decided in time",
+        heeds=("max_ast", "depth", "equality"),
     )
     rescue = True
 
@@ -143,6 +144,7 @@ class PrenexSmt:
         report: Callable[[Progress], None],
     ) -> SearchResult:
         """The smallest formula of the forms found in time. `options.depth` bounds the quantifiers."""
+        refuse_unheeded(self, instance, options)
         attempt = Attempt(instance, budget, options, report)
         run = _Run(attempt, rescue=self.rescue)
         outcome = outcome_of(run.run)
@@ -158,6 +160,7 @@ class PrenexOnly(PrenexSmt):
         expresses=f"prenex, a variable for each of --depth quantifiers, DNF or CNF of up to {MOST_TERMS} terms; all "
         "regimes",
         proves=PrenexSmt.about.proves,
+        heeds=PrenexSmt.about.heeds,
     )
     rescue = False
 

@@ -1,11 +1,11 @@
 """`induction bench-suite`: several searches on every instance of a file, under the same limits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from induction.errors import UsageError
+from induction.errors import MissingLibraryError, UsageError
 
 if TYPE_CHECKING:
     from induction.running.tasks import Report
@@ -40,8 +40,11 @@ def command(
     A run over its limits is asked to stop, then killed; what it had found by then counts. CPU time and peak memory are
     the operating system's. A row is kept as soon as its run has ended, so that an interrupted suite goes on
     where it stopped; the file lists the instances in order, and for each the searches as given. Every answer is
-    re-checked by the reference evaluator. induction report reads the rows, of several files together, and beside
+    re-checked by the reference evaluator. A search that needs a library which is not installed is skipped, and the
+    summary tells how to get it. induction report reads the rows, of several files together, and beside
     evaluation rows of models.
+
+    Exit code: 0 all runs ended, answered or not; 3 some ended by a fault of the search, which their rows tell.
 
     \b
     Examples:
@@ -52,6 +55,7 @@ def command(
     from dataclasses import asdict
 
     from induction.cli import inputs, output
+    from induction.cli.searches import warn_of_faults
     from induction.running.local import run_tasks
     from induction.running.rows import RowJournal, as_lines
     from induction.scoring import solving
@@ -61,12 +65,12 @@ def command(
     from induction.search import SearchOptions
 
     inputs.require_one_standard_input(file, holdout)
-    names = _searches(search)
+    names, skipped = _searches(search)
     options = SearchOptions(max_ast, variables, depth, equality, 1, noise)
     budget_s, memory_bytes = inputs.seconds(budget, "--budget"), inputs.byte_count(memory, "--memory")
     instances, faults, _ = inputs.load_instances(file, instance_id)
     for name in names:
-        solving.require_noise_is_heeded(name, options, instances)
+        solving.require_heeded(name, options, instances)
     fresh = read_holdouts(holdout, instances) if holdout is not None else {}
     wanted = {f"{name} {one.instance_id}": (name, one) for one in instances for name in names}
     dataset = Dataset.of_file(file)
@@ -101,26 +105,38 @@ def command(
                     advance(1)
         rows = [journal.rows[run]["row"] for run in wanted]
         journal.finish(list(wanted), lambda kept: as_lines([one["row"] for one in kept]))
-    _print_summary(out, rows, names)
+    _print_summary(out, rows, names, skipped)
+    any_at_fault = warn_of_faults(rows)
     inputs.report_faults(faults)
-    return 2 if faults else 0
+    return 2 if faults else 3 if any_at_fault else 0
 
 
-def _searches(text: str) -> list[str]:
-    """The searches named, each once; `all` stands for those that are installed in full."""
-    from induction.search import find_search, load_search, search_names
+def _searches(text: str) -> tuple[list[str], dict[str, str]]:
+    """The searches to run, each once, and why others that were named cannot.
 
-    if text.strip() == "all":
-        return [name for name in search_names() if not find_search(name).about.missing]
-    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    `all` stands for every search there is.
+
+    Raises:
+        UsageError: none is named.
+        UnknownNameError: there is no such search.
+        MissingLibraryError: none of those named is installed in full.
+    """
+    from induction.search import find_search, search_names
+
+    everything = text.strip() == "all"
+    names = search_names() if everything else [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise UsageError("--search names no search")
-    for name in names:
-        load_search(name)
-    return names
+    found = {name: find_search(name).about for name in names}
+    skipped = {name: f"needs {about.why_not_installed}" for name, about in found.items() if about.missing}
+    if len(skipped) == len(found):
+        raise MissingLibraryError("; ".join(f"{name} {reason}" for name, reason in skipped.items()))
+    return [name for name in found if name not in skipped], skipped
 
 
-def _print_summary(out: str, rows: "Sequence[dict[str, Any]]", names: Sequence[str]) -> None:
+def _print_summary(
+    out: str, rows: "Sequence[dict[str, Any]]", names: Sequence[str], skipped: Mapping[str, str]
+) -> None:
     import statistics
 
     from induction.cli import output
@@ -134,5 +150,8 @@ def _print_summary(out: str, rows: "Sequence[dict[str, Any]]", names: Sequence[s
         cpu = statistics.median(row["timing"]["cpu_s"] for row in own) if own else 0.0
         proven = sum(row["provenSmallest"] for row in own)
         lines.append((name, len(own), sum(row["valid"] for row in own), at_gold, proven, f"{cpu:.2f}"))
-    headings = ("search", "runs", "solved", "at gold", "proven smallest", "median CPU s")
+    headings = ("search", "runs", "solved", "at gold", "proven", "CPU s")
     output.print_table(headings, lines, numeric=headings[1:])
+    output.print_indented(0, "proven: proven smallest of the search's fragment; CPU s: the median run")
+    for name, reason in skipped.items():
+        output.print_indented(0, f"skipped {printable(name)}: {printable(reason, 300)}")

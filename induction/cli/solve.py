@@ -4,12 +4,17 @@ import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from induction.errors import printable
 
+if TYPE_CHECKING:
+    from induction.formula.syntax import Signature
+
+_LONGEST_ON_ONE_LINE = 240
+_MOST_LINES = 20
 _RAN_OUT = ("timed-out", "out-of-memory", "unknown")
 
 
@@ -47,7 +52,8 @@ def command(
     With --noise, formulas count that are wrong on so many labels (FullObs, and the YES worlds of CI).
 
     Answers larger than --max-ast can come from shortcuts; the default search's outcome is then "exhausted" unless they
-    are proven smallest. Variables are renamed apart in print, so that an answer may show more names than --variables.
+    are proven smallest. Once one is, the outcome is "solved", and whether all others of its size are listed is told
+    apart from it. Bound variables are named by nesting, so that an answer may show more names than --variables.
 
     Exit code: 0 every instance has an answer, 1 some have none, 3 for some the budget ran out without one.
 
@@ -60,6 +66,7 @@ def command(
       induction check --formulas predictions.jsonl suite.yaml.gz
     """
     from induction.cli import inputs, output
+    from induction.cli.searches import warn_of_faults
     from induction.running.local import run_tasks
     from induction.running.rows import RowJournal
     from induction.scoring import solving
@@ -70,7 +77,7 @@ def command(
     seconds = inputs.seconds(budget, "--budget")
     memory_bytes = inputs.byte_count(memory, "--memory")
     instances, faults, _ = inputs.load_instances(file, instance_id)
-    solving.require_noise_is_heeded(search, options, instances)
+    solving.require_heeded(search, options, instances)
     by_id = {instance.instance_id: instance for instance in instances}
     rows: dict[str, dict[str, Any]] = {}
     kept = contextlib.ExitStack()
@@ -94,12 +101,11 @@ def command(
             for report in run_tasks(tasks, jobs=jobs, limits=limits, on_progress=show):
                 show("", None)
                 row = solving.prediction_row(by_id[report.name], search, options, report)
-                cut_short = row["outcome"] == "unknown" and report.failure == "interrupted"
-                if journal is not None and not cut_short:
+                if journal is not None and not solving.is_cut_short(row, report):
                     journal.add(report.name, row)
                 rows[report.name] = row
                 if not as_json:
-                    _print_row(row)
+                    _print_row(row, by_id[report.name].signature)
         except KeyboardInterrupt:
             interrupted = True
         show("", None)
@@ -109,6 +115,7 @@ def command(
             output.print_json({"file": file, "rows": [rows[name] for name in by_id if name in rows]})
         elif len(by_id) > 1:
             _print_totals(list(rows.values()))
+        warn_of_faults(list(rows.values()))
         inputs.report_faults(faults)
         if interrupted:
             raise KeyboardInterrupt
@@ -120,7 +127,7 @@ def command(
     return 1 if unanswered else 0
 
 
-def _print_row(row: Mapping[str, Any]) -> None:
+def _print_row(row: Mapping[str, Any], signature: "Signature") -> None:
     from induction.cli import output
 
     parts = [row["outcome"]]
@@ -131,6 +138,10 @@ def _print_row(row: Mapping[str, Any]) -> None:
         parts.append(proven if row["noneBelow"] else "not proven smallest")
     elif row["noneBelow"]:
         parts.append(f"none below {row['noneBelow']}")
+    # Rows of earlier versions say nothing of further answers, and put a budget that ran out for them in the outcome.
+    further = row.get("furtherAnswers") or ""
+    if row["provenSmallest"] and further.startswith("not all: "):
+        parts.append(f"not all of that size listed ({further.removeprefix('not all: ')})")
     timing = row["timing"]
     if row.get("mislabelled") is not None:
         parts.append(f"{row['mislabelled']} mislabelled")
@@ -139,9 +150,26 @@ def _print_row(row: Mapping[str, Any]) -> None:
     parts.append(f"{timing['cpu_s']:.2f} s CPU, {timing['peak_mb']:.0f} MB")
     output.print_indented(0, f"{row['instanceId']}: {', '.join(parts)}")
     for text in row["solutions"]:
-        output.print_indented(1, text)
+        _print_formula(text, signature)
     if row["diagnosis"] and not row["provenSmallest"]:
         output.print_indented(1, row["diagnosis"])
+
+
+def _print_formula(text: str, signature: "Signature") -> None:
+    """A formula of the language; a long one laid out, and cut where it would fill the screen."""
+    from induction.cli import output
+    from induction.formula.parsing import parse_formula
+    from induction.formula.printing import to_pretty
+
+    if len(text) <= _LONGEST_ON_ONE_LINE:
+        output.print_indented(1, text)
+        return
+    lines = to_pretty(parse_formula(text, signature), width=76).split("\n")
+    shown = lines if len(lines) <= _MOST_LINES else lines[: _MOST_LINES - 1]
+    for line in shown:
+        print(f"  {line}")
+    if len(shown) < len(lines):
+        print(f"  ... {len(lines) - len(shown)} more lines; --json and -o give it whole")
 
 
 def _print_totals(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -173,13 +201,13 @@ def _progress_line(total: int) -> Callable[[str, Any], None]:
             sys.stderr.flush()
             return
         now = time.monotonic()
-        if progress["classes"] >= state["last"] and now > state["at"]:
-            state["rate"] = (progress["classes"] - state["last"]) / (now - state["at"])
-        state["last"], state["at"] = progress["classes"], now
+        if progress["done"] >= state["last"] and now > state["at"]:
+            state["rate"] = (progress["done"] - state["last"]) / (now - state["at"])
+        state["last"], state["at"] = progress["done"], now
         best = f", best {progress['answered']['size']}" if progress["best"] is not None else ""
-        steps = f"size {progress['ast_size']}, {progress['classes']:,} classes, {max(0, state['rate']):,.0f}/s"
-        if not progress["ast_size"]:  # not by size: attempts are counted
-            steps = f"{progress['classes']:,} steps"
+        steps = f"{progress['done']:,} {progress['unit']}"
+        if progress["ast_size"]:
+            steps = f"size {progress['ast_size']}, {steps}, {max(0, state['rate']):,.0f}/s"
         proven = f", none below {progress['none_below']}" if progress["none_below"] else ""
         line = f"{printable(name, 30)}: {steps}{best}{proven}"
         sys.stderr.write("\r" + line[:width].ljust(width))

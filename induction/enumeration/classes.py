@@ -52,15 +52,15 @@ def pairs_at_once(width: int) -> int:
 class Layer:
     """Distinct tables of one arity, in the order of their sizes, each with how it was first made.
 
-    `tables` is `uint64[capacity, width]`; `tops`, `lefts`, `rights` and `depths` go with it. Entry i is valid for
-    i < `count`; entries of size s are `start(s)` to `start(s + 1)`.
+    `tables` is `uint64[capacity, width]`; `tops`, `lefts`, `rights` and `marks` go with it (`kernels` NOTE(marks)).
+    Entry i is valid for i < `count`; entries of size s are `start(s)` to `start(s + 1)`.
     """
 
     def __init__(self, width: int, full: Words, hash_mask: np.uint64) -> None:
         self.full = full
         self.count = 0
         self.tables = np.zeros((64, width), dtype=np.uint64)
-        self.depths = np.zeros(64, dtype=np.int64)
+        self.marks = np.zeros(64, dtype=np.int64)
         self.tops = np.zeros(64, dtype=np.int64)
         self.lefts = np.zeros(64, dtype=np.int64)
         self.rights = np.zeros(64, dtype=np.int64)
@@ -89,7 +89,7 @@ class Layer:
     @property
     def bytes(self) -> int:
         """Memory held."""
-        arrays = (self.tables, self.depths, self.tops, self.lefts, self.rights, self.slots)
+        arrays = (self.tables, self.marks, self.tops, self.lefts, self.rights, self.slots)
         return sum(array.nbytes for array in arrays)
 
     def finish_size(self) -> None:
@@ -100,25 +100,25 @@ class Layer:
     def grow(self) -> None:
         """Make room for half as many entries again."""
         capacity = len(self.tables) * 3 // 2
-        for array in (self.tables, self.depths, self.tops, self.lefts, self.rights):
+        for array in (self.tables, self.marks, self.tops, self.lefts, self.rights):
             # In place, so that the largest arrays never exist twice; nobody else holds on to them.
             array.resize((capacity, *array.shape[1:]), refcheck=False)
         if 2 * capacity > len(self.slots):
             self.slots = np.full(2 * len(self.slots), -1, dtype=np.int64)
-            kernels.rebuild_slots(self.tables, self.slots, self.count, self._hash_mask)
+            kernels.rebuild_slots(self.tables, self.marks, self.slots, self.count, self._hash_mask)
 
-    def add(self, table: Words, top: int, left: int) -> None:
-        """Offer one table of depth 0."""
+    def add(self, table: Words, top: int, left: int, mark: int = 0) -> None:
+        """Offer one table, by default of depth 0 and not open."""
         if self.count == len(self.tables):
             self.grow()
         self.tables[self.count] = table.reshape(-1)
-        if kernels.admit(self.tables, self.depths, self.slots, self.full, self.count, 0, self._hash_mask):
+        if kernels.admit(self.tables, self.marks, self.slots, self.full, self.count, mark, self._hash_mask):
             self.tops[self.count], self.lefts[self.count], self.rights[self.count] = top, left, -1
             self.count += 1
 
     def arrays(self) -> tuple[Any, ...]:
         """What the kernels take first."""
-        return (self.tables, self.depths, self.tops, self.lefts, self.rights, self.slots, self.full, self.count)
+        return (self.tables, self.marks, self.tops, self.lefts, self.rights, self.slots, self.full, self.count)
 
     def add_negations(self, low: int, high: int) -> None:
         """Offer the negation of the entries in [low, high)."""
@@ -161,7 +161,7 @@ class Layer:
         at = low
         while at < high:
             self.count, at = kernels.add_projections(
-                *self.arrays(), source.tables, source.depths, low, high, at, outer, inner, words,
+                *self.arrays(), source.tables, source.marks, low, high, at, outer, inner, words,
                 existential, EXISTS if existential else FORALL, max_depth, dependent_only, self._hash_mask,
             )  # fmt: skip
             if at < high:
@@ -175,7 +175,7 @@ class Layer:
         at = low
         while at < high:
             self.count, at = kernels.add_projections_within(
-                *self.arrays(), source.tables, within, negated, low, high, at, outer, inner, words,
+                *self.arrays(), source.tables, source.marks, within, negated, low, high, at, outer, inner, words,
                 existential, EXISTS if existential else FORALL, self._hash_mask,
             )  # fmt: skip
             if at < high:
@@ -186,7 +186,7 @@ class Layer:
         at = low
         while at < high:
             self.count, at = kernels.add_embeddings(
-                *self.arrays(), source.tables, source.depths, low, high, at, layout.size, layout.words,
+                *self.arrays(), source.tables, source.marks, low, high, at, layout.size, layout.words,
                 layout.sources, layout.world_masks, kind, EMBED + kind, max_depth, self._hash_mask,
             )  # fmt: skip
             if at < high:
@@ -195,17 +195,24 @@ class Layer:
 
 @dataclass(frozen=True)
 class Entry:
-    """One class: a formula of `arity` free variables at most, its AST size and quantifier depth."""
+    """One class: a formula of `arity` free variables at most, its AST size and quantifier depth.
+
+    `is_open` says, where that is kept, whether x occurs free in it.
+    """
 
     arity: int
     index: int
     ast_nodes: int
     depth: int
+    is_open: bool
 
 
 class ClassTables:
     """The layers over one layout and fragment, grown on demand by `build`.
 
+    With `keep_open`, of the formulas with one table the smallest and the smallest in which x occurs free are kept,
+    constants among the latter: where all labels of each world are alike, a sentence can have the table looked for, but
+    is no definition.
     `tick` is called every few million steps and may raise to stop; the layers are then not to be used further.
     The rest is for tests: `hash_mask` forces collisions, `unstored_from` moves where NOTE(unstored) begins,
     `prune_reducible` switches `kernels` NOTE(irreducible) off, and `prune_independent` the passing over of what does
@@ -217,6 +224,7 @@ class ClassTables:
         layout: Layout,
         fragment: Fragment,
         *,
+        keep_open: bool = False,
         tick: Callable[[], None] = lambda: None,
         hash_mask: np.uint64 = _NO_MASK,
         unstored_from: int = _UNSTORED_FROM,
@@ -228,6 +236,8 @@ class ClassTables:
         self.prune_independent = prune_independent
         self.layout = layout
         self.fragment = fragment
+        self.required_mark = kernels.OPEN if keep_open else 0
+        """What the mark of a definition must hold."""
         self._tick = tick
         self._hash_mask = hash_mask
         size, words = layout.size, layout.words
@@ -237,6 +247,8 @@ class ClassTables:
         signature = layout.signature
         of_one: list[Formula] = [Atom(name, ("x",)) for name in signature.unary]
         of_one += [Atom(name, ("x", "x")) for name in signature.binary]
+        # Where constants count, x = x is the smallest of them.
+        of_one += [Equal("x", "x")] if fragment.equality and keep_open else []
         of_two: list[Formula] = [Atom(name, pair) for name in signature.binary for pair in (("x", "y"), ("y", "x"))]
         of_two += [Equal("x", "y")] if fragment.equality else []
         self._atoms = (of_one, of_two)
@@ -271,7 +283,8 @@ class ClassTables:
         """The classes of exactly this arity and AST size; the layer must be complete up to it."""
         layer = self.layer(arity)
         for index in range(*layer.of_size(size)):
-            yield Entry(arity, index, size, int(layer.depths[index]))
+            mark = int(layer.marks[index])
+            yield Entry(arity, index, size, kernels.depth_of(mark), bool(mark & kernels.OPEN))
 
     def _build_size(self, arity: int, size: int) -> None:
         layer, layout = self.layer(arity), self.layout
@@ -324,7 +337,7 @@ class ClassTables:
         """The entries of three variables of a size that depend on z, `int64[number]`."""
         layer, n, words = self.layer(3), self.layout.size, self.layout.words
         return kernels.select_operands(
-            layer.tables, layer.depths, *layer.of_size(size), n, n, words, True, True, self.layout.full,
+            layer.tables, layer.marks, *layer.of_size(size), n, n, words, True, True, self.layout.full,
             self.layout.full, 0, 10**6, self.prune_independent, False,
         )  # fmt: skip
 
@@ -342,7 +355,7 @@ class ClassTables:
                     stop, at_a, at_b = min(first + step, len(firsts)), first, 0
                     while at_a < stop:
                         layer.count, at_a, at_b = kernels.add_pair_projections(
-                            *layer.arrays(), source.tables, source.depths, source.tops, firsts, seconds, at_a, at_b,
+                            *layer.arrays(), source.tables, source.marks, source.tops, firsts, seconds, at_a, at_b,
                             stop, n, n, words, existential, source_top if self.prune_reducible else -1, code, max_depth,
                             left_size > total - left_size, 2 * left_size == total, self._hash_mask,
                         )  # fmt: skip
@@ -357,7 +370,7 @@ class ClassTables:
                 while at_a < high_a and low_b < high_b:
                     self._tick()
                     layer.count, at_a, at_b = kernels.add_joined(
-                        *layer.arrays(), projected.tables, projected.depths, projected.lefts, low_a, high_a, low_b,
+                        *layer.arrays(), projected.tables, projected.marks, projected.lefts, low_a, high_a, low_b,
                         high_b, at_a, at_b, operation, code, max_depth, 2 * left_size == total, self._hash_mask,
                     )  # fmt: skip
                     if at_a < high_a:
@@ -370,6 +383,8 @@ class ClassTables:
             if atom.ast_nodes != size:
                 continue
             match atom:
+                case Equal("x", "x"):
+                    table = self.layout.full
                 case Equal():
                     table = self.layout.equality()
                 case Atom(name, ("x",)):
@@ -380,7 +395,7 @@ class ClassTables:
                     table = self.layout.binary(name, swapped=arguments == ("y", "x"))
                 case _:
                     raise AssertionError(atom)
-            self.layer(arity).add(table, ATOM, number)
+            self.layer(arity).add(table, ATOM, number, self.required_mark)  # x occurs in each of them
 
     def formula(self, arity: int, index: int, variables: tuple[Variable, ...] = _VARIABLES) -> Formula:
         """The formula of an entry, with `variables` for its free ones and any of x, y, z bound."""
@@ -392,8 +407,10 @@ class ClassTables:
             match self._atoms[arity - 1][left]:
                 case Atom(name, arguments):
                     return Atom(name, tuple(renamed[v] for v in arguments))
-                case _:
-                    return Equal(*variables)
+                case Equal(left_of, right_of):
+                    return Equal(renamed[left_of], renamed[right_of])
+                case other:
+                    raise AssertionError(other)
         if top == NOT:
             return Not(self.formula(arity, left, variables))
         if top in (AND, OR):

@@ -108,7 +108,7 @@ class Fitter:
 
     Up to AST size `stored_up_to` every formula is stored and looked up. `prune` switches the selection of operands
     by monotonicity off and `keep_last_layer` what NOTE(last-layer) says, both for tests; `most_hits` bounds the
-    answers kept of one kind and size. `pairs_tried` counts the bodies looked at.
+    answers kept of one kind and size; `left_out` says that it left some out. `pairs_tried` counts the bodies looked at.
     """
 
     def __init__(
@@ -129,6 +129,7 @@ class Fitter:
         self._most_hits = most_hits
         self._tick = tick
         self.pairs_tried = 0
+        self.left_out = False
         size, words = tables.layout.size, tables.layout.words
         two = tables.layer(2)
         # Keyed by the quantifiers, innermost last.
@@ -153,7 +154,8 @@ class Fitter:
     def of_size(self, size: int, question: Question) -> Iterator[Formula]:
         """Formulas of AST size `size` that answer `question`, those beginning with `not` left out.
 
-        Of formulas with the same tables all the way down one is given. When this ends without any, no formula of
+        Of formulas with the same tables all the way down one is given; where the tables keep open ones, only formulas
+        in which x occurs free. When this ends without any, no formula of
         this size in the fragment fits, beginning with `not` or equal to a smaller one in every world apart.
         """
         tables = self._tables
@@ -161,9 +163,11 @@ class Fitter:
         if size <= self._stored_up_to:
             tables.build(1, size)
             low, high = one.of_size(size)
-            for index in kernels.find_accepted(
-                one.tables, low, high, question.target, question.care, question.misses, question.noise
-            ).tolist():
+            accepted = kernels.find_accepted(
+                one.tables, one.marks, tables.required_mark, low, high, question.target, question.care,
+                question.misses, question.noise,
+            )  # fmt: skip
+            for index in accepted.tolist():
                 yield tables.formula(1, index)
             return
         tables.build(1, size - 3)
@@ -259,9 +263,11 @@ class Fitter:
                         negations, 0, negations.count, outer=1, inner=n, words=words, existential=outer,
                         max_depth=10**6, dependent_only=False,
                     )  # fmt: skip
-                    for index in kernels.find_accepted(
-                        final.tables, 0, final.count, question.target, question.care, question.misses, question.noise
-                    ).tolist():
+                    accepted = kernels.find_accepted(
+                        final.tables, final.marks, tables.required_mark, 0, final.count, question.target,
+                        question.care, question.misses, question.noise,
+                    )  # fmt: skip
+                    for index in accepted.tolist():
                         origin = int(negations.lefts[int(final.lefts[index])])
                         body = connective(Not(tables.formula(3, origin)), atom)
                         yield (Exists if outer else ForAll)("y", inner_quantifier("z", body))
@@ -292,7 +298,7 @@ class Fitter:
         for size in range(SMALLEST, total - SMALLEST + 1):
             self._tick()
             selected[size] = kernels.select_operands(
-                layer.tables, layer.depths, *layer.of_size(size), outer, inner, words, outer_existential,
+                layer.tables, layer.marks, *layer.of_size(size), outer, inner, words, outer_existential,
                 inner_existential, question.target, question.care, question.noise, max_depth, dependent_only,
                 self._prune,
             )  # fmt: skip
@@ -304,13 +310,15 @@ class Fitter:
             while at < len(lefts) and len(rights):
                 self._tick()
                 found, at, tried = kernels.stream_pairs(
-                    layer.tables, layer.tops, lefts, rights, top if reducible else -1,
+                    layer.tables, layer.marks, self._tables.required_mark, layer.tops, lefts, rights,
+                    top if reducible else -1,
                     left_size > total - left_size, 2 * left_size == total,
                     outer, inner, words, outer_existential, inner_existential,
                     question.target, question.care, question.misses, question.noise,
                     at, pairs_at_once(outer * inner * words), hits, found,
                 )  # fmt: skip
                 self.pairs_tried += tried
+        self.left_out |= found == self._most_hits
         return [(int(a), int(b)) for a, b in hits[:found]]
 
 

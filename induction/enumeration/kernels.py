@@ -2,6 +2,10 @@
 
 Tables are rows of 64-bit words as in `layout`; a table of one, two and three variables is flattened to
 `uint64[words]`, `uint64[size * words]` and `uint64[size * size * words]`. Nothing here knows what a table means.
+
+NOTE(marks): beside its table an entry has a mark, its quantifier depth and, in the bit `OPEN`, whether its first
+variable, x, occurs free in it. Tables do not tell: "exists y (P(x) or P(y))" holds where "exists y P(y)" does. Where
+no entry is open from the beginning none ever is, and marks are plain depths.
 """
 
 from typing import Any
@@ -10,6 +14,8 @@ import numba
 import numpy as np
 
 AND, OR = 0, 1
+OPEN = 256
+_DEPTH = 255
 _compiled: Any = numba.njit(cache=True, boundscheck=False)
 
 # Odd constants of splitmix64: each word passes a full mixer, so that tables in one bit apart spread far.
@@ -33,14 +39,29 @@ def hash_table(table: Any) -> Any:
 
 
 @_compiled
-def find_slot(tables: Any, slots: Any, index: int, hash_mask: Any) -> Any:
-    """The slot that holds an entry with the table at `index`, or the free one where such an entry belongs."""
+def depth_of(mark: int) -> int:
+    """The quantifier depth in a mark."""
+    return mark & _DEPTH
+
+
+@_compiled
+def joined(mark: int, other: int) -> int:
+    """The mark of a conjunction or disjunction: the larger depth, and open if either is."""
+    return max(mark & _DEPTH, other & _DEPTH) | ((mark | other) & OPEN)
+
+
+@_compiled
+def find_slot(tables: Any, marks: Any, slots: Any, index: int, is_open: int, hash_mask: Any) -> Any:
+    """The slot that holds an open entry (`is_open` is OPEN) or one that is not (0) with the table at `index`.
+
+    Without such an entry, the free slot where it belongs.
+    """
     row = tables[index]
     last = len(slots) - 1
-    slot = np.int64((hash_table(row) & hash_mask) & np.uint64(last))
+    slot = np.int64(((hash_table(row) + np.uint64(is_open)) & hash_mask) & np.uint64(last))
     while slots[slot] >= 0:
         other = slots[slot]
-        same = True
+        same = marks[other] & OPEN == is_open
         for k in range(row.shape[0]):
             if tables[other, k] != row[k]:
                 same = False
@@ -52,41 +73,52 @@ def find_slot(tables: Any, slots: Any, index: int, hash_mask: Any) -> Any:
 
 
 @_compiled
-def admit(tables: Any, depths: Any, slots: Any, full: Any, count: int, depth: int, hash_mask: Any) -> bool:
-    """Whether the table at `count` is kept: not constant, and new or of less depth than its like.
+def admit(tables: Any, marks: Any, slots: Any, full: Any, count: int, mark: int, hash_mask: Any) -> bool:
+    """Whether the table at `count` is kept: new, or of less depth than its like, or open where they are not.
 
-    `full` is the table that is true everywhere. If kept, it is entered in `slots` (open addressing; a slot holds
-    the entry of least depth). `hash_mask` is all ones; tests clear bits of it to force collisions.
+    Constants are kept only if open. `full` is the table that is true everywhere. If kept, it is entered in `slots`
+    (open addressing; a slot holds the entry of least depth, of those with the table that are open, or are not).
+    `hash_mask` is all ones; tests clear bits of it to force collisions.
+
+    NOTE(constants): one that is not open serves only to make an open one, `f and c`. Were a variable free in c, c
+    with x for it would be open and as small. A sentence has 4 nodes, or 5 without unary predicates; with f that is
+    more than `f and not f` has of the smallest atom of x.
     """
     row = tables[count]
+    is_open = mark & OPEN
     width = row.shape[0]
-    empty = True
-    whole = True
-    for k in range(width):
-        if row[k] != _ZERO:
-            empty = False
-        if row[k] != full[k]:
-            whole = False
-    if empty or whole:
+    if not is_open:
+        empty = True
+        whole = True
+        for k in range(width):
+            if row[k] != _ZERO:
+                empty = False
+            if row[k] != full[k]:
+                whole = False
+        if empty or whole:
+            return False
+    marks[count] = mark
+    slot = find_slot(tables, marks, slots, count, is_open, hash_mask)
+    if slots[slot] >= 0 and depth_of(mark) >= depth_of(marks[slots[slot]]):
         return False
-    slot = find_slot(tables, slots, count, hash_mask)
-    if slots[slot] >= 0 and depth >= depths[slots[slot]]:
-        return False
+    if not is_open:  # an open one serves in its place
+        other = slots[find_slot(tables, marks, slots, count, OPEN, hash_mask)]
+        if other >= 0 and depth_of(mark) >= depth_of(marks[other]):
+            return False
     slots[slot] = count
-    depths[count] = depth
     return True
 
 
 @_compiled
-def rebuild_slots(tables: Any, slots: Any, count: int, hash_mask: Any) -> None:
+def rebuild_slots(tables: Any, marks: Any, slots: Any, count: int, hash_mask: Any) -> None:
     """Enter the first `count` tables into fresh slots; of like tables, which come by falling depth, the last."""
     for i in range(count):
-        slots[find_slot(tables, slots, i, hash_mask)] = i
+        slots[find_slot(tables, marks, slots, i, marks[i] & OPEN, hash_mask)] = i
 
 
 @_compiled
 def add_negations(
-    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    tables: Any, marks: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
     low: int, high: int, start: int, top: int, hash_mask: Any,
 ) -> Any:  # fmt: skip
     """Admit the negation of each entry in [low, high), from `start` on; stop where the room is used up.
@@ -99,7 +131,7 @@ def add_negations(
             return count, i
         for k in range(width):
             tables[count, k] = ~tables[i, k] & full[k]
-        if admit(tables, depths, slots, full, count, depths[i], hash_mask):
+        if admit(tables, marks, slots, full, count, marks[i], hash_mask):
             tops[count] = top
             lefts[count] = i
             rights[count] = -1
@@ -109,7 +141,7 @@ def add_negations(
 
 @_compiled
 def add_pairs(
-    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    tables: Any, marks: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
     low_a: int, high_a: int, low_b: int, high_b: int, start_a: int, start_b: int,
     operation: int, top: int, reducible_top: int, max_depth: int, left_larger: bool, same_size: bool, hash_mask: Any,
 ) -> Any:  # fmt: skip
@@ -132,8 +164,8 @@ def add_pairs(
                 continue
             if same_size and left_irreducible and j <= i:
                 continue
-            depth = max(depths[i], depths[j])
-            if depth > max_depth:
+            mark = joined(marks[i], marks[j])
+            if depth_of(mark) > max_depth:
                 continue
             if count == tables.shape[0]:
                 return count, i, j
@@ -143,7 +175,7 @@ def add_pairs(
             else:
                 for k in range(width):
                     tables[count, k] = tables[i, k] | tables[j, k]
-            if admit(tables, depths, slots, full, count, depth, hash_mask):
+            if admit(tables, marks, slots, full, count, mark, hash_mask):
                 tops[count] = top
                 lefts[count] = i
                 rights[count] = j
@@ -198,8 +230,8 @@ def reduce_rows_within(
 
 @_compiled
 def add_projections_within(
-    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
-    sources: Any, within: Any, negated: bool, low: int, high: int, start: int,
+    tables: Any, marks: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    sources: Any, source_marks: Any, within: Any, negated: bool, low: int, high: int, start: int,
     outer: int, inner: int, words: int, existential: bool, top: int, hash_mask: Any,
 ) -> Any:  # fmt: skip
     """Admit `reduce_rows_within` of each source in [low, high). Returns the new count and where to go on."""
@@ -210,7 +242,7 @@ def add_projections_within(
         reduce_rows_within(sources[i], within, negated, row, outer, inner, words, existential)
         for k in range(row.shape[0]):
             row[k] &= full[k]
-        if admit(tables, depths, slots, full, count, 0, hash_mask):
+        if admit(tables, marks, slots, full, count, source_marks[i] & OPEN, hash_mask):
             tops[count] = top
             lefts[count] = i
             rights[count] = -1
@@ -220,8 +252,8 @@ def add_projections_within(
 
 @_compiled
 def add_projections(
-    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
-    sources: Any, source_depths: Any, low: int, high: int, start: int,
+    tables: Any, marks: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    sources: Any, source_marks: Any, low: int, high: int, start: int,
     outer: int, inner: int, words: int, existential: bool, top: int, max_depth: int, dependent_only: bool,
     hash_mask: Any,
 ) -> Any:  # fmt: skip
@@ -234,12 +266,10 @@ def add_projections(
     for i in range(start, high):
         if count == tables.shape[0]:
             return count, i
-        if source_depths[i] + 1 > max_depth:
+        if depth_of(source_marks[i]) + 1 > max_depth:
             continue
         depends = reduce_rows(sources[i], tables[count], outer, inner, words, existential)
-        if (depends or not dependent_only) and admit(
-            tables, depths, slots, full, count, source_depths[i] + 1, hash_mask
-        ):
+        if (depends or not dependent_only) and admit(tables, marks, slots, full, count, source_marks[i] + 1, hash_mask):
             tops[count] = top
             lefts[count] = i
             rights[count] = -1
@@ -249,8 +279,8 @@ def add_projections(
 
 @_compiled
 def add_pair_projections(
-    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
-    sources: Any, source_depths: Any, source_tops: Any, firsts: Any, seconds: Any, start_a: int, start_b: int,
+    tables: Any, marks: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    sources: Any, source_marks: Any, source_tops: Any, firsts: Any, seconds: Any, start_a: int, start_b: int,
     stop_a: int, outer: int, inner: int, words: int, existential: bool, source_top: int, top: int, max_depth: int,
     left_larger: bool, same_size: bool, hash_mask: Any,
 ) -> Any:  # fmt: skip
@@ -269,8 +299,8 @@ def add_pair_projections(
             j = seconds[b]
             if source_tops[j] == source_top or (same_size and left_irreducible and j <= i):
                 continue
-            depth = max(source_depths[i], source_depths[j]) + 1
-            if depth > max_depth:
+            mark = joined(source_marks[i], source_marks[j]) + 1
+            if depth_of(mark) > max_depth:
                 continue
             if count == tables.shape[0]:
                 return count, a, b
@@ -284,7 +314,7 @@ def add_pair_projections(
                         else:
                             value &= sources[i, place] | sources[j, place]
                     tables[count, y * words + k] = value
-            if admit(tables, depths, slots, full, count, depth, hash_mask):
+            if admit(tables, marks, slots, full, count, mark, hash_mask):
                 tops[count] = top
                 lefts[count] = i
                 rights[count] = j
@@ -294,8 +324,8 @@ def add_pair_projections(
 
 @_compiled
 def add_joined(
-    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
-    sources: Any, source_depths: Any, origins: Any, low_a: int, high_a: int, low_b: int, high_b: int,
+    tables: Any, marks: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    sources: Any, source_marks: Any, origins: Any, low_a: int, high_a: int, low_b: int, high_b: int,
     start_a: int, start_b: int, operation: int, top: int, max_depth: int, same_size: bool, hash_mask: Any,
 ) -> Any:  # fmt: skip
     """Admit the join of two projections: a op b for a in [low_a, high_a) and b in [low_b, high_b) of `sources`.
@@ -308,8 +338,8 @@ def add_joined(
         for j in range(first_b, high_b):
             if same_size and j <= i:
                 continue
-            depth = max(source_depths[i], source_depths[j])
-            if depth > max_depth:
+            mark = joined(source_marks[i], source_marks[j])
+            if depth_of(mark) > max_depth:
                 continue
             if count == tables.shape[0]:
                 return count, i, j
@@ -318,7 +348,7 @@ def add_joined(
                     tables[count, k] = sources[i, k] & sources[j, k]
                 else:
                     tables[count, k] = sources[i, k] | sources[j, k]
-            if admit(tables, depths, slots, full, count, depth, hash_mask):
+            if admit(tables, marks, slots, full, count, mark, hash_mask):
                 tops[count] = top
                 lefts[count] = origins[i]
                 rights[count] = origins[j]
@@ -340,8 +370,8 @@ def spread(row: Any, result: Any, places: Any, masks: Any) -> None:
 
 @_compiled
 def add_embeddings(
-    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
-    sources: Any, source_depths: Any, low: int, high: int, start: int,
+    tables: Any, marks: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    sources: Any, source_marks: Any, low: int, high: int, start: int,
     outer: int, words: int, places: Any, masks: Any, kind: int, top: int, max_depth: int, hash_mask: Any,
 ) -> Any:  # fmt: skip
     """Admit each source in [low, high) as a table of one variable more.
@@ -352,7 +382,7 @@ def add_embeddings(
     for i in range(start, high):
         if count == tables.shape[0]:
             return count, i
-        if source_depths[i] > max_depth:
+        if depth_of(source_marks[i]) > max_depth:
             continue
         source = sources[i]
         row = tables[count]
@@ -372,7 +402,8 @@ def add_embeddings(
                         row[base : base + words] = source[z * words : (z + 1) * words]
                     else:
                         spread(source[z * words : (z + 1) * words], row[base : base + words], places[:, y], masks)
-        if admit(tables, depths, slots, full, count, source_depths[i], hash_mask):
+        mark = source_marks[i] if kind in (0, 2, 3) else depth_of(source_marks[i])  # x stays x, or is x no more
+        if admit(tables, marks, slots, full, count, mark, hash_mask):
             tops[count] = top
             lefts[count] = i
             rights[count] = -1
@@ -392,7 +423,7 @@ def count_bits(word: Any) -> int:
 
 @_compiled
 def select_operands(
-    tables: Any, depths: Any, low: int, high: int, outer: int, inner: int, words: int,
+    tables: Any, marks: Any, low: int, high: int, outer: int, inner: int, words: int,
     outer_existential: bool, inner_existential: bool, target: Any, care: Any, noise: int, max_depth: int,
     dependent_only: bool, prune: bool,
 ) -> Any:  # fmt: skip
@@ -410,7 +441,7 @@ def select_operands(
     middle = np.empty(outer * words, dtype=np.uint64)
     final = np.empty(words, dtype=np.uint64)
     for i in range(low, high):
-        if depths[i] > max_depth:
+        if depth_of(marks[i]) > max_depth:
             continue
         depends = reduce_rows(tables[i], middle, outer, inner, words, inner_existential)
         if dependent_only and not depends:
@@ -453,14 +484,15 @@ def accepts(row: Any, target: Any, care: Any, misses: Any, noise: int) -> bool:
 
 @_compiled
 def stream_pairs(
-    tables: Any, tops: Any, lefts: Any, rights: Any, top: int, left_larger: bool, same_size: bool,
-    outer: int, inner: int, words: int, outer_existential: bool, inner_existential: bool,
+    tables: Any, marks: Any, required: int, tops: Any, lefts: Any, rights: Any, top: int, left_larger: bool,
+    same_size: bool, outer: int, inner: int, words: int, outer_existential: bool, inner_existential: bool,
     target: Any, care: Any, misses: Any, noise: int, start_a: int, max_pairs: int, hits: Any, number_of_hits: int,
 ) -> Any:  # fmt: skip
     """Try Q_outer Q_inner (a op b) for a in `lefts`, b in `rights`, op being the one that differs from Q_inner.
 
     Nothing is stored: a pair is given up at the first row that shows it cannot reach `target`, up to `noise` bits:
-    the rows of the outer quantifier only ever add wrong bits to those that stay wrong. Hits go into
+    the rows of the outer quantifier only ever add wrong bits to those that stay wrong. With `required` OPEN, one of
+    a pair must be open; with 0 any will do. Hits go into
     `hits[:, 2]` while there is room. Works on about `max_pairs` pairs; returns the number of hits, where to go on
     in `lefts`, and the pairs tried.
     """
@@ -477,6 +509,8 @@ def stream_pairs(
         for b in range(rights.shape[0]):
             j = rights[b]
             if tops[j] == top or (same_size and left_irreducible and j <= i):
+                continue
+            if (marks[i] | marks[j]) & required != required:
                 continue
             pairs += 1
             right = tables[j]
@@ -521,12 +555,14 @@ def stream_pairs(
 
 
 @_compiled
-def find_accepted(tables: Any, low: int, high: int, target: Any, care: Any, misses: Any, noise: int) -> Any:
-    """The entries of [low, high) whose one-row tables are accepted."""
+def find_accepted(
+    tables: Any, marks: Any, required: int, low: int, high: int, target: Any, care: Any, misses: Any, noise: int
+) -> Any:
+    """The entries of [low, high) whose one-row tables are accepted; with `required` OPEN, only the open ones."""
     found = np.empty(high - low, dtype=np.int64)
     number = 0
     for i in range(low, high):
-        if accepts(tables[i], target, care, misses, noise):
+        if marks[i] & required == required and accepts(tables[i], target, care, misses, noise):
             found[number] = i
             number += 1
     return found[:number].copy()
@@ -534,8 +570,8 @@ def find_accepted(tables: Any, low: int, high: int, target: Any, care: Any, miss
 
 @_compiled
 def add_compositions(
-    tables: Any, depths: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
-    sources: Any, source_depths: Any, firsts: Any, seconds: Any, start: int,
+    tables: Any, marks: Any, tops: Any, lefts: Any, rights: Any, slots: Any, full: Any, count: int,
+    sources: Any, source_marks: Any, firsts: Any, seconds: Any, start: int,
     size: int, words: int, places: Any, masks: Any, existential: bool, top: int, max_depth: int, hash_mask: Any,
 ) -> Any:  # fmt: skip
     """Admit Q z (a(x, z) op b(y, z)) for a in `firsts` and b in `seconds`, tables of two variables.
@@ -554,8 +590,8 @@ def add_compositions(
                 spread(sources[j, z * words : (z + 1) * words], turned[base : base + words], places[:, y], masks)
         for a in range(firsts.shape[0]):
             i = firsts[a]
-            depth = max(source_depths[i], source_depths[j]) + 1
-            if depth > max_depth:
+            mark = joined(source_marks[i], source_marks[j]) + 1
+            if depth_of(mark) > max_depth:
                 continue
             for y in range(size):
                 for k in range(words):
@@ -566,7 +602,7 @@ def add_compositions(
                         else:
                             value &= sources[i, z * words + k] | turned[(y * size + z) * words + k]
                     tables[count, y * words + k] = value & full[y * words + k]
-            if admit(tables, depths, slots, full, count, depth, hash_mask):
+            if admit(tables, marks, slots, full, count, mark, hash_mask):
                 tops[count] = top
                 lefts[count] = i
                 rights[count] = j

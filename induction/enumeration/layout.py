@@ -45,8 +45,8 @@ class Fragment:
 
     def __str__(self) -> str:
         return (
-            f"not, binary and/or, exists, forall{', =' if self.equality else ''}; {self.variables} variables with "
-            f"rebinding; depth {self.depth}"
+            f"x free and no other; not, binary and/or, exists, forall{', =' if self.equality else ''}; "
+            f"{self.variables} variables with rebinding; depth {self.depth}"
         )
 
 

@@ -50,7 +50,7 @@ def relation_algebra(
                 while len(long.tables) < long.count + len(firsts):
                     long.grow()
                 long.count, at = kernels.add_compositions(
-                    *long.arrays(), two.tables, two.depths, firsts, seconds, at, layout.size, layout.words,
+                    *long.arrays(), two.tables, two.marks, firsts, seconds, at, layout.size, layout.words,
                     layout.sources, layout.world_masks, existential, EXISTS if existential else FORALL,
                     tables.fragment.depth_allowed(2), _NO_MASK,
                 )  # fmt: skip
@@ -59,7 +59,7 @@ def relation_algebra(
     operands: dict[bool, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = {}
     for existential in (True, False):
         fitting = kernels.select_operands(
-            long.tables, long.depths, 0, long.count, 1, layout.size, layout.words, True, existential,
+            long.tables, long.marks, 0, long.count, 1, layout.size, layout.words, True, existential,
             question.target, question.care, question.noise, 10**6, False, True,
         )  # fmt: skip
         operands[existential] = fitting[fitting < first_composed], fitting[fitting >= first_composed]
@@ -72,8 +72,9 @@ def relation_algebra(
                     continue
                 tick()
                 found, _, _ = kernels.stream_pairs(
-                    long.tables, long.tops, lefts, rights, -1, False, False, 1, layout.size, layout.words, True,
-                    existential, question.target, question.care, question.misses, question.noise, 0, 10**9, hits, 0,
+                    long.tables, long.marks, 0, long.tops, lefts, rights, -1, False, False, 1, layout.size,
+                    layout.words, True, existential, question.target, question.care, question.misses, question.noise,
+                    0, 10**9, hits, 0,
                 )  # fmt: skip
                 if found:
                     guard = tables.formula(2, int(long.lefts[hits[0, 0]]))

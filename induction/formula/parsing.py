@@ -35,6 +35,7 @@ from induction.formula.syntax import (
 MAX_FORMULA_CHARACTERS = 1_000_000
 """Longest text that is parsed; nesting and width need no limits of their own."""
 
+_VARIABLES_AFTER = {"PREDICATE": 10**9, "EQUALS": 10**9, "FORALL": 1, "EXISTS": 1}
 _TERMINALS = {keyword: keyword.upper() for keyword in KEYWORDS} | {"=": "EQUALS"}
 
 _SYNONYMS = {
@@ -81,7 +82,7 @@ def parse_formula(
     except lark.UnexpectedToken as error:
         raise _explain(text, error, signature) from None
     if free is not None:
-        _require_free_variables(text, occurrences, free)
+        _require_free_variables(text, occurrences, free, signature)
     return formula
 
 
@@ -99,7 +100,12 @@ def _parser_over(signature: Signature) -> lark.Lark:
 
 
 class _SymbolSorter:
-    """Tells keywords, predicates, variables and everything else apart before the parser sees them."""
+    """Tells keywords, predicates, variables and everything else apart before the parser sees them.
+
+    NOTE(position): predicates and variables are told apart by where they stand, so that a predicate may be named like
+    a variable. The word right after "(" is a head; what follows a predicate or `=`, and the first word after a
+    quantifier, are variables if they can be. Elsewhere, where neither may stand, a predicate's name counts as one.
+    """
 
     always_accept = ("SYMBOL",)
 
@@ -107,10 +113,21 @@ class _SymbolSorter:
         self._terminals = dict.fromkeys(signature, "PREDICATE") | _TERMINALS
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        after_parenthesis = False
+        variables_left = 0
         for token in stream:
             if token.type == "SYMBOL":
-                known = self._terminals.get(str(token))
-                token.type = known or ("VARIABLE" if VARIABLE_PATTERN.fullmatch(token) else "STRAY")
+                word = str(token)
+                known = self._terminals.get(word)
+                if variables_left and known == "PREDICATE" and VARIABLE_PATTERN.fullmatch(word):
+                    known = "VARIABLE"
+                variables_left = max(0, variables_left - 1)
+                token.type = known or ("VARIABLE" if VARIABLE_PATTERN.fullmatch(word) else "STRAY")
+                if after_parenthesis:
+                    variables_left = _VARIABLES_AFTER.get(token.type, 0)
+            else:
+                variables_left = 0
+            after_parenthesis = token.type == "LPAR"
             yield token
 
 
@@ -128,10 +145,16 @@ class _Builder(lark.Transformer[Token, _Parsed]):
     def atom(self, predicate: Token, *arguments: Token) -> _Parsed:
         arity = self._signature.arity(str(predicate))
         if len(arguments) != arity:
+            infix = min(
+                (str(one) for one in arguments if one in self._signature),
+                key=lambda name: (name == FREE_VARIABLE, -self._signature.arity(name)),
+                default=None,
+            )
             raise _error_at(
                 predicate,
                 f"{printable(predicate)} takes {_count(arity, 'argument')}, {len(arguments)} given",
-                expected=f"({predicate} {' '.join('xy'[:arity])})",
+                expected=_atom_of(str(predicate), self._signature),
+                suggestion="" if infix is None else _prefix_notation(infix, self._signature),
             )
         return Atom(str(predicate), tuple(map(str, arguments))), _occurrences(arguments)
 
@@ -182,14 +205,18 @@ def _merged(operands: tuple[_Parsed, ...]) -> dict[Variable, Token]:
     return largest
 
 
-def _require_free_variables(text: str, occurrences: dict[Variable, Token], free: Collection[Variable]) -> None:
+def _require_free_variables(
+    text: str, occurrences: dict[Variable, Token], free: Collection[Variable], signature: Signature
+) -> None:
     named = " and ".join(sorted(free)) or "none"
     stray = [token for variable, token in occurrences.items() if variable not in free]
     if stray:
         first = min(stray, key=lambda token: token.start_pos or 0)
         name = printable(first)
         suggestion = f"bind it with (exists {name} ...) or (forall {name} ...)"
-        if re.fullmatch(r"[a-z][0-9]+", first):
+        if first in signature:
+            suggestion += f"; as a predicate it stands in front, {_atom_of(first, signature)}"
+        elif re.fullmatch(r"[a-z][0-9]+", first):
             suggestion += "; objects cannot be named, there are no constants in the language"
         raise _error_at(first, f"variable {name} is free", expected=f"free variables: {named}", suggestion=suggestion)
     missing = sorted(set(free) - set(occurrences))
@@ -382,9 +409,12 @@ def _suggestion(word: str, terminal: str, wanted: set[str], around: _Surrounding
     return ""
 
 
+def _atom_of(predicate: str, signature: Signature) -> str:
+    return f"({predicate} {' '.join('xy'[: signature.arity(predicate)])})"
+
+
 def _prefix_notation(predicate: str, signature: Signature) -> str:
-    arguments = " ".join("xy"[: signature.arity(predicate)])
-    return f"write ({predicate} {arguments}), and connectives in front too: (and A B)"
+    return f"write {_atom_of(predicate, signature)}, and connectives in front too: (and A B)"
 
 
 def _head_suggestion(word: str, terminal: str, meant: str, around: _Surroundings, signature: Signature) -> str:

@@ -10,16 +10,26 @@ from dataclasses import asdict
 from typing import Any
 
 from induction.budget import Budget, Outcome
-from induction.errors import UsageError
+from induction.errors import UnsupportedRegimeError, UsageError, printable
 from induction.formula.parsing import parse_formula
 from induction.formula.syntax import Formula, to_sexpr
 from induction.running.tasks import Limits, Report, Task
-from induction.search import Progress, SearchOptions, count_mislabelled, fits, load_search
-from induction.worlds.instance import Instance, Regime
+from induction.search import (
+    NOT_LOOKED_FOR,
+    Progress,
+    SearchOptions,
+    count_mislabelled,
+    fits,
+    load_search,
+    refuse_unheeded,
+    settled,
+)
+from induction.worlds.instance import Instance
 from induction.worlds.records import instance_from_record, record_from_instance
 
 _BETWEEN_REPORTS_S = 0.2
 _SPARE_BYTES = 300 * 2**20
+_INTERRUPTED = settled(Outcome.UNKNOWN, NOT_LOOKED_FOR, proven_smallest=True)[1]
 _STOPPED = {"time": Outcome.TIMED_OUT, "memory": Outcome.OUT_OF_MEMORY}
 
 
@@ -28,15 +38,18 @@ def limits_of(budget_s: float, memory_bytes: int) -> Limits:
     return Limits(budget_s * 1.05 + 0.2, int(memory_bytes * 1.1) + _SPARE_BYTES)
 
 
-def require_noise_is_heeded(search: str, options: SearchOptions, instances: Sequence[Instance]) -> None:
-    """Raises UsageError: there is noise to allow for, but the search or a regime does not know of any."""
-    if not options.noise:
-        return
-    if not load_search(search).about.noise:
-        raise UsageError(f"{search} takes no noise; bottom-up and greedy do")
+def require_heeded(search: str, options: SearchOptions, instances: Sequence[Instance]) -> None:
+    """What the search itself refuses for any of the instances is refused before any work begins.
+
+    Raises:
+        UsageError: an option is not heeded, or goes with no instance of a regime.
+    """
+    found = load_search(search)
     for instance in instances:
-        if instance.regime is Regime.EC:
-            raise UsageError(f"{instance.instance_id} is an EC instance; noise is for FullObs and CI")
+        try:
+            refuse_unheeded(found, instance, options)
+        except UnsupportedRegimeError as error:
+            raise UsageError(str(error)) from None
 
 
 def solving_task(
@@ -90,6 +103,7 @@ def solve(argument: Mapping[str, Any], send: Callable[[Any], None]) -> dict[str,
         "fragment": result.fragment,
         "diagnosis": result.diagnosis,
         "statistics": dict(result.statistics),
+        "further_answers": result.further_answers,
         "answered": answered,
     }
 
@@ -97,31 +111,48 @@ def solve(argument: Mapping[str, Any], send: Callable[[Any], None]) -> dict[str,
 def prediction_row(instance: Instance, search: str, options: SearchOptions, report: Report) -> dict[str, Any]:
     """The prediction row of one task, from its result or, if it was stopped, from the last it had said.
 
-    An answer that the reference evaluator does not confirm is none; `diagnosis` and `rejected` tell of it.
+    An answer that the reference evaluator does not confirm is none; `diagnosis` and `rejected` tell of it. A slip of
+    the search, whatever it is, ends in a row with outcome "unknown" and its reason in `fault`: it is not to cost other
+    instances theirs.
     """
     last = report.progress or {}
+    fault = "" if report.failure in ("", "interrupted", *_STOPPED) else report.failure
     said: dict[str, Any] = report.result or {
         "formulas": [last["best"]] if last.get("best") else [],
         "outcome": Outcome.UNKNOWN.value,
         "none_below": last.get("none_below", 0),
         "fragment": load_search(search).about.expresses,
-        "diagnosis": f"{'stopped' if report.failure in _STOPPED else 'ended'}: {report.failure}",
+        "diagnosis": f"{'stopped' if report.failure in _STOPPED else 'ended'}: {printable(report.failure, 300)}",
         "statistics": {},
         "answered": last.get("answered", {}),
     }
     outcome = Outcome(said["outcome"])
     if outcome is Outcome.UNKNOWN:
         outcome = _STOPPED.get(report.failure, outcome)
-    given = [parse_formula(text, instance.signature) for text in said["formulas"]]
-    formulas = [formula for formula in given if fits(formula, instance, options.noise)]
-    rejected = [to_sexpr(formula) for formula in given if formula not in formulas]
-    texts = [to_sexpr(formula) for formula in formulas]
+    formulas: list[Formula] = []
+    rejected: list[str] = []
     diagnosis = said["diagnosis"]
+    for text in said["formulas"]:
+        try:
+            formula = parse_formula(text, instance.signature)
+            confirmed = fits(formula, instance, options.noise)
+        except Exception as error:  # whatever it is, it is the search's
+            fault = f"an answer that cannot be read or judged: {error}"
+            rejected.append(text)
+            continue
+        if confirmed:
+            formulas.append(formula)
+        else:
+            rejected.append(to_sexpr(formula))
     if rejected:
-        diagnosis = f"not confirmed by the reference evaluator: {rejected[0]}"
+        fault = fault or f"not confirmed by the reference evaluator: {rejected[0]}"
+        diagnosis = printable(fault, 2_000)
         outcome = outcome if formulas else Outcome.UNKNOWN
+    texts = [to_sexpr(formula) for formula in formulas]
     best = formulas[0] if formulas else None
     mislabelled = None if best is None else count_mislabelled(best, instance)
+    proven = best is not None and best.ast_nodes <= said["none_below"]
+    outcome, further = settled(outcome, said.get("further_answers", NOT_LOOKED_FOR), proven_smallest=proven)
     return {
         "schemaVersion": "induction_prediction_record_v1",
         "instanceId": instance.instance_id,
@@ -135,11 +166,13 @@ def prediction_row(instance: Instance, search: str, options: SearchOptions, repo
         "goldAst": instance.gold_ast,
         "outcome": outcome.value,
         "noneBelow": said["none_below"],
-        "provenSmallest": best is not None and best.ast_nodes <= said["none_below"],
+        "provenSmallest": proven,
+        "furtherAnswers": None if best is None else further,
         "fragment": said["fragment"],
         "search": search,
         **({"noise": options.noise, "mislabelled": mislabelled} if options.noise else {}),
         **({"rejected": rejected} if rejected else {}),
+        **({"fault": printable(fault, 2_000)} if fault else {}),
         "diagnosis": diagnosis,
         "statistics": said["statistics"],
         "timing": {
@@ -150,3 +183,10 @@ def prediction_row(instance: Instance, search: str, options: SearchOptions, repo
             "best_s": said["answered"].get("best_s"),
         },
     }
+
+
+def is_cut_short(row: Mapping[str, Any], report: Report) -> bool:
+    """Whether an interrupt, rather than a limit or the search's end, made the row what it is."""
+    return report.failure == "interrupted" and (
+        row["outcome"] == Outcome.UNKNOWN.value or row["furtherAnswers"] == _INTERRUPTED
+    )

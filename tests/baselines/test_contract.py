@@ -6,12 +6,13 @@ import time
 import numpy as np
 import pytest
 
-from induction.budget import Budget, Outcome
+from induction.budget import Budget, Outcome, OutOfTimeError
+from induction.errors import UnsupportedOptionError, UnsupportedRegimeError
 from induction.evaluation import reference
 from induction.formula import Signature, parse_formula
 from induction.formula.metrics import free_variables, quantifier_depth
 from induction.formula.sampling import sample_formula
-from induction.search import SearchOptions, load_search, search_names
+from induction.search import About, SearchOptions, SearchResult, load_search, refuse_unheeded, search_names
 from induction.worlds import Instance, Regime, World
 
 SIGNATURES = (
@@ -118,7 +119,7 @@ def test_many_answers_fit(name, part):
     run_some(name, range(1000 + 50 * part, 1050 + 50 * part), 1.0)
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if load_search(name).about.noise])
+@pytest.mark.parametrize("name", [name for name in ALL if "noise" in load_search(name).about.heeds])
 def test_answers_fit_but_for_noise(name):
     search = load_search(name)
     for seed in range(24):
@@ -249,3 +250,63 @@ def test_universal_statements_are_outside_of_rules():
     assert "outside the fragment" in result.diagnosis
     assert load_search("prenex-smt").search(instance, Budget(60), options, silent).formulas
     assert load_search("bottom-up").search(instance, Budget(60), options, silent).is_proven_smallest
+
+
+class Deaf:
+    """A search that heeds nothing."""
+
+    name = "deaf"
+    about = About("", "", "")
+
+    def search(self, instance, budget, options, report):
+        refuse_unheeded(self, instance, options)
+
+
+@pytest.mark.parametrize("search", [*(load_search(name) for name in ALL), Deaf()], ids=lambda search: search.name)
+def test_what_is_not_heeded_is_refused(search):
+    """By the search itself: what decides which formulas are answers is gone by, or refused."""
+    instance = hard_instance()
+    for name, value in (("noise", 1), ("equality", False)):
+        options = SearchOptions(max_ast=4, depth=1, **{name: value})
+        if name in search.about.heeds:
+            search.search(instance, Budget(5), options, silent)
+            continue
+        with pytest.raises(UnsupportedOptionError, match=f"{search.name} "):
+            search.search(instance, Budget(5), options, silent)
+    partly = Instance("ec", Regime.EC, instance.signature, instance.worlds, instance.train_ids)
+    with pytest.raises((UnsupportedOptionError, UnsupportedRegimeError)):
+        search.search(partly, Budget(5), SearchOptions(noise=1), silent)
+
+
+def test_solved_and_all_listed_are_two_facts():
+    """A budget that runs out after the proof costs further answers only, and the result says so."""
+    formula = parse_formula("(P x)")
+    for ran_out, word in (
+        (Outcome.TIMED_OUT, "timed-out"),
+        (Outcome.OUT_OF_MEMORY, "out-of-memory"),
+        (Outcome.UNKNOWN, "interrupted"),
+    ):
+        proven = SearchResult("i", "s", ran_out, (formula,), 2, "f")
+        assert (proven.outcome, proven.further_answers) == (Outcome.SOLVED, f"not all: {word}")
+        unproven = SearchResult("i", "s", ran_out, (parse_formula("(not (P x))"),), 2, "f")
+        assert (unproven.outcome, unproven.further_answers) == (ran_out, "not looked for")
+
+
+def test_further_answers_are_told():
+    """Stopped as soon as the smallest is proven, while others are looked for."""
+    instance = random_instance(13)
+    search = load_search("bottom-up")
+    options = SearchOptions(max_ast=10, solutions=50)
+    whole = search.search(instance, Budget(60), options, silent)
+    assert whole.outcome is Outcome.SOLVED
+    assert whole.further_answers == "all"
+    few = search.search(instance, Budget(60), SearchOptions(max_ast=10, solutions=len(whole.formulas) - 1), silent)
+    assert few.further_answers == f"not all: {len(whole.formulas) - 1} asked for"
+
+    def stop(progress):
+        if progress.best is not None and progress.none_below >= progress.best.ast_nodes:
+            raise OutOfTimeError("now")
+
+    cut = search.search(instance, Budget(60), options, stop)
+    assert (cut.outcome, cut.further_answers) == (Outcome.SOLVED, "not all: timed-out")
+    assert cut.is_proven_smallest

@@ -5,10 +5,12 @@ import os
 import signal
 import subprocess
 import time
+from dataclasses import replace
 
 import pytest
 from conftest import EXAMPLES, heed_interrupts
 
+from induction.formula.syntax import Atom
 from induction.worlds import read_instances, write_instances
 
 
@@ -242,3 +244,59 @@ def test_noise(induction, examples, tmp_path):
     out = tmp_path / "runs.jsonl"
     assert induction("bench-suite", str(noisy), "--noise", "1", "-o", str(out)).code == 0
     assert "bottom-up (noise 1)  1 of 1" in induction("report", str(out)).out
+
+
+def test_a_slip_of_a_search_costs_its_own_row_only(induction, examples, tmp_path, monkeypatch):
+    """Whatever a search does wrong on one instance, the others are done and the file is written."""
+    from induction.baselines.greedy import Greedy
+
+    whole = Greedy.search
+
+    class OddError(Exception):
+        pass
+
+    def slip(self, instance, budget, options, report):
+        if instance.instance_id == "example_ci":
+            raise OddError("no such thing")
+        if instance.instance_id == "example_ec":
+            result = whole(self, instance, budget, options, report)
+            return replace(result, formulas=(Atom("nonesuch", ("x",)),))
+        return whole(self, instance, budget, options, report)
+
+    monkeypatch.setattr(Greedy, "search", slip)
+    for command in ("solve", "bench-suite"):
+        out = tmp_path / f"{command}.jsonl"
+        ran = induction(command, str(examples), "--search", "greedy", "--budget", "5s", "-o", str(out))
+        assert ran.code == 3
+        assert (
+            "warning: 2 runs ended by a fault of the search; greedy on example_ci: OddError: no such thing" in ran.err
+        )
+        rows = {row["instanceId"]: row for row in rows_of(out)}
+        assert rows["example_fullobs"]["success"]
+        assert "fault" not in rows["example_fullobs"]
+        for name in ("example_ci", "example_ec"):
+            assert rows[name]["outcome"] == "unknown"
+            assert rows[name]["extractedFormula"] is None
+            assert rows[name]["fault"]
+            assert rows[name]["diagnosis"]
+        assert "nonesuch" in rows["example_ec"]["fault"]
+        assert not list(tmp_path.glob("*.partial"))
+
+
+def test_searches_not_installed_are_skipped(induction, examples, tmp_path, monkeypatch):
+    import importlib.util
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "clingo" else find(name))
+    out = tmp_path / "runs.jsonl"
+    chosen = ["--id", "example_fullobs", "-o", str(out)]
+    ran = induction("bench-suite", str(examples), "--search", "greedy,ilp-asp", *chosen)
+    assert ran.code == 0
+    assert "skipped ilp-asp: needs clingo, which is not installed" in ran.out
+    assert "pip install 'induction[asp]'" in " ".join(ran.out.split())
+    assert [json.loads(line)["search"] for line in out.read_text().splitlines()] == ["greedy"]
+    assert all(len(line) <= 80 for line in ran.out.splitlines() if not line.startswith("wrote "))
+    alone = induction("bench-suite", str(examples), "--search", "ilp-asp", *chosen)
+    assert alone.code == 2
+    assert "pip install 'induction[asp]'" in alone.err
+    assert "pip install 'induction[asp]'" in " ".join(induction("searches", "ilp-asp").out.split())

@@ -62,10 +62,46 @@ def test_other_signatures():
         parse_formula("(P x)", signature)
     with pytest.raises(FormulaSyntaxError, match="did you mean knows"):
         parse_formula("(Knows x x)", signature)
-    # A predicate's name is not available as a variable of the same signature.
-    with pytest.raises(FormulaSyntaxError, match="line 1, column 9"):
-        parse_formula("(exists knows (Person knows))", signature)
-    assert parse_formula("(exists knows (R x knows))")
+    text = "(exists knows (knows x knows))"
+    assert to_sexpr(parse_formula(text, signature)) == text
+
+
+def test_names_are_told_apart_by_position():
+    signature = Signature({"x": 1, "y": 1, "z": 2, "likes": 2, "p": 1})
+    for text in (
+        "(x x)",
+        "(exists y (z x y))",
+        "(exists y (and (y y) (z y x)))",
+        "(forall likes (or (not (likes x likes)) (= likes x)))",
+        "(and (p x) (exists p (likes p x)))",
+    ):
+        assert to_sexpr(parse_formula(text, signature)) == text
+        assert parse_formula(text, signature).ast_nodes == len(text.replace("(", " ").replace(")", " ").split())
+    with pytest.raises(FormulaSyntaxError, match="variable y is free"):
+        parse_formula("(z x y)", signature)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("(v likes w)", "write (likes v w)"),
+        ("(exists y (x likes y))", "write (likes x y)"),
+        ("(p x and x x)", "write and in front"),
+        ("(p x likes w)", "write (likes x y)"),
+        ("(p likes)", "stands in front, (likes x y)"),
+        ("p x", "a formula in parentheses"),
+        ("(exists v likes x v)", "write (likes x y)"),
+        ("(and likes x p)", "write (likes x y)"),
+        ("(v = x)", "write (= v x)"),
+        ("((p x) or (x x))", "remove the doubled parenthesis"),
+        ("(exists not (p x))", "a variable"),
+    ],
+)
+def test_suggestions_where_predicates_look_like_variables(text, words):
+    signature = Signature({"x": 1, "y": 1, "z": 2, "likes": 2, "p": 1})
+    with pytest.raises(FormulaSyntaxError) as caught:
+        parse_formula(text, signature)
+    assert words in str(caught.value)
 
 
 def test_first_free_occurrence_is_named():
