@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -239,7 +239,7 @@ def _make(
             raise InductionError(next(iter(failed.values())))
         instances: list[Instance] = []
 
-        def write(rows: list[dict[str, Any]]) -> None:
+        def write(rows: Iterable[dict[str, Any]]) -> None:
             instances.extend(instance_from_record(row["record"]) for row in rows)
             write_instances(out, instances)
 

@@ -4,7 +4,7 @@ import contextlib
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from induction.errors import printable
@@ -90,11 +90,11 @@ def note(message: str) -> None:
     print(f"induction: {message}", file=sys.stderr)
 
 
-def write_rows(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows as JSON lines, the whole file at once."""
+def write_rows(path: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as JSON lines; the file appears whole."""
     from induction.worlds.formats import write_whole
 
-    write_whole(path, "".join(json.dumps(row) + "\n" for row in rows).encode())
+    write_whole(path, ((json.dumps(row) + "\n").encode() for row in rows))
 
 
 def note_rows_kept(journal: "RowJournal", total: int, noun: str = "rows") -> None:

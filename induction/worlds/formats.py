@@ -42,6 +42,7 @@ MAX_FAULTY_RECORDS = 1_000
 """After so many faulty records the rest of a file is not looked at: it is no file of instances."""
 
 _YAML_SUFFIXES = (".yaml", ".yml")
+_LARGE_PIECE = 2**20
 _LONGEST_COMPARED = 80  # similarity costs the product of the lengths
 
 _YAML_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -240,8 +241,8 @@ def file_suffix(path: str | os.PathLike[str]) -> str:
     return PurePath(pure.stem).suffix if pure.suffix == ".gz" else pure.suffix
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Put `content` at `path`, compressed for a `.gz` name, by way of a temporary file beside it.
+def write_whole(path: str | os.PathLike[str], content: bytes | Iterable[bytes]) -> None:
+    """Put `content`, whole or in pieces, at `path`, compressed for a `.gz` name, by way of a temporary file beside it.
 
     `-` is standard output; what is no ordinary file, such as a device or a pipe, is written to as it is.
 
@@ -249,26 +250,24 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
         MissingFileError: there is no such folder.
         OSError: the file cannot be written; what stood at `path` is then still there.
     """
+    pieces: Iterable[bytes] = [content] if isinstance(content, bytes) else content
     if os.fspath(path).lower().endswith(".gz"):
-        compressed = io.BytesIO()
-        with gzip.GzipFile(filename="", mode="wb", fileobj=compressed, mtime=0) as stream:
-            stream.write(content)
-        content = compressed.getvalue()
+        pieces = _compressed(pieces)
     if os.fspath(path) == "-":
         sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.writelines(pieces)
         return
     target = Path(path).resolve()  # what a link stands for is replaced, not the link
     if target.exists() and not target.is_file():
         with target.open("wb") as stream:  # a device or a pipe
-            stream.write(content)
+            stream.writelines(pieces)
         return
     if not target.parent.is_dir():
         raise MissingFileError(path, "there is no such folder to write to")
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
+            stream.writelines(pieces)
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
@@ -276,6 +275,19 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The gzip form of all pieces together; without a time, so that the same content gives the same bytes."""
+    buffer = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, mtime=0) as stream:
+        for piece in pieces:
+            stream.write(piece)
+            if buffer.tell() > _LARGE_PIECE:
+                yield buffer.getvalue()
+                buffer.seek(0)
+                buffer.truncate()
+    yield buffer.getvalue()
 
 
 def _unaliased(dumper: Any) -> Any:
