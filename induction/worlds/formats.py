@@ -93,7 +93,14 @@ class InstanceFile:
 
     def stream(self, ids: Collection[str] | None = None) -> Iterator[Instance | InstanceFormatError]:
         """As `entries`, made to be let go one after another: JSON lines may be of any number."""
-        return self._entries(ids, held=not isinstance(self._records, TextLines))
+        if isinstance(self._records, TextLines):
+            return self._entries(ids, held=False)
+        return iter(self._all if ids is None else self._entries(ids, held=True))
+
+    @functools.cached_property
+    def _all(self) -> list[Instance | InstanceFormatError]:
+        """Every entry of a file whose records are held anyway."""
+        return list(self._entries(None, held=True))
 
     def _entries(self, ids: Collection[str] | None, *, held: bool) -> Iterator[Instance | InstanceFormatError]:
         names: list[str] | None = None
