@@ -136,6 +136,16 @@ def edited_once(formula: Formula, signature: Signature) -> list[Formula]:
     return list(dict.fromkeys(miss.formula for miss in _edited_once(source, signature, tuple(KINDS))))
 
 
+def edited_again(miss: NearMiss, signature: Signature) -> list[NearMiss]:
+    """What one more edit of any kind can make of a near miss, x still free: not compared, so some may be equivalent.
+
+    Raises:
+        FormulaTooLargeError: a formula of more than `MAX_NODES`.
+    """
+    _bounded(miss.formula)
+    return _edited_once(miss, signature, tuple(KINDS))
+
+
 def _bounded(formula: Formula) -> Formula:
     """`formula`, if it is small enough to be edited."""
     size = to_nnf(formula).ast_nodes
