@@ -52,9 +52,7 @@ class HoldoutFile:
     def _row(self, line: Line) -> tuple[str, list[World] | None]:
         row = load_json(line.text, self._lines.name, first_line=line.number)
         if not isinstance(row, dict) or not isinstance(row.get("instanceId"), str) or "worlds" not in row:
-            raise InstanceFormatError(
-                "the row has no instanceId and worlds", file=self._lines.name, place=line.place
-            )
+            raise InstanceFormatError("the row has no instanceId and worlds", file=self._lines.name, place=line.place)
         name = row["instanceId"]
         signature = self._signatures.get(name)
         if signature is None:

@@ -192,7 +192,9 @@ _UNKNOWN = "whether {} holds of {}, in this order, is unknown"
 
 
 def _world(world: World, side: str, notation: _Notation) -> str:
-    name = world.name if world.name and all(one.isalnum() or one in "_-." for one in world.name) else _quoted(world.name)
+    name = (
+        world.name if world.name and all(one.isalnum() or one in "_-." for one in world.name) else _quoted(world.name)
+    )
     lines = [f"World {name}{f' ({side})' if side in ('YES', 'NO') else ''}: objects {notation.names(world.domain)}"]
     lines += [f"{name}: {notation.names(world.elements(world.true[name]))}" for name in world.signature.unary]
     lines += [f"{name}: {notation.pairs(world, world.true[name])}" for name in world.signature.binary]

@@ -5,9 +5,10 @@ name the fault; so does being the gold's complement. Otherwise its parts, its co
 whether it implies the gold or is implied by it, then whether its quantifiers can express what the gold's do, then which
 predicates the one depends on and the other does not; else it stays unexplained.
 
-NOTE(two edits): a gold has many hundred results of two edits, an answer few dozens of one. So the answer is edited once
-and looked up among the gold's near misses; only from those it meets are second edits tried forward, and one that
-leads to the answer is the proof and names it. What edits cannot undo is missed; tests say how much that is.
+NOTE(two edits): a gold has many hundred results of two edits, an answer few dozens of one. So the answer is edited
+once and looked up among the gold's near misses. From those it meets second edits are tried forward, and one that leads
+to the answer names it; where none does, the edit of the answer that met the near miss does, as what it undoes. Answers
+much larger than the gold, and what no edit undoes, are missed; a test says how much that is.
 """
 
 import enum
@@ -21,7 +22,7 @@ import numpy as np
 from induction.errors import BudgetExhaustedError, EvaluationLimitError, FormulaTooLargeError
 from induction.evaluation import bitset
 from induction.evaluation.verdict import Verdict
-from induction.families.mutations import NearMiss, edited_again, edited_once, near_misses
+from induction.families.mutations import Edit, NearMiss, edited_again, near_misses
 from induction.formula.answers import Answer, AnswerStatus
 from induction.formula.metrics import count_lift_depth, free_variables, quantifier_depth
 from induction.formula.normal_forms import flatten, to_miniscoped, to_nnf
@@ -95,6 +96,19 @@ _KIND_OF_EDIT = {
     "connective-weakened": ErrorKind.CONNECTIVE_CHANGED,
     "connective-strengthened": ErrorKind.CONNECTIVE_CHANGED,
 }
+
+_UNDONE_BY = {
+    "quantifier-collapsed": "quantifier-strengthened",
+    "quantifier-strengthened": "quantifier-collapsed",
+    "lift-dropped": "condition-added",
+    "guard-dropped": "guard-added",
+    "guard-added": "guard-dropped",
+    "condition-dropped": "condition-added",
+    "condition-added": "condition-dropped",
+    "connective-weakened": "connective-strengthened",
+    "connective-strengthened": "connective-weakened",
+}
+"""The kind of edit that undoes one of another kind; those not here undo their own."""
 
 _MOST_ADDED = 20  # AST nodes: a literal takes six at most, with its connective and a negation
 _LOOKED_AT = 3  # worlds
@@ -195,7 +209,7 @@ class Taxonomist:
         return self._comparer.compare(first, second).sameness is Sameness.EQUIVALENT
 
     def _complement(self, formula: Formula) -> Explanation | None:
-        """Whether the answer holds of exactly the objects that the gold, as it is or with one edit, does not hold of."""
+        """Whether the answer is the negation of the gold, as it is or with one edit."""
         if self._gold is None:
             return None
         if self._is_gold(Not(formula)):
@@ -214,38 +228,44 @@ class Taxonomist:
         signature = self._comparer.signature
         try:
             worlds = self._instance.worlds[:_LOOKED_AT]
-            neighbours = edited_once(formula, signature)
-            own, *looks = self._looks([formula, *neighbours], worlds)
-            met = [
-                miss
-                for look, neighbour in zip(looks, neighbours, strict=True)
-                for miss in self._misses_by_look.get(look, [])
-                if self._comparer.fingerprint(neighbour) == self._comparer.fingerprint(miss.formula)
-            ]
-            for miss in sorted(dict.fromkeys(met), key=lambda one: self._order[id(one)])[:_MOST_TRIED]:
+            undone = edited_again(NearMiss(formula, ()), signature)
+            own, *looks = self._looks([formula, *(one.formula for one in undone)], worlds)
+            met: dict[int, tuple[NearMiss, Edit]] = {}  # by the near miss's place
+            for look, one in zip(looks, undone, strict=True):
+                for number, miss in self._misses_by_look.get(look, []):
+                    if self._comparer.fingerprint(one.formula) == self._comparer.fingerprint(miss.formula):
+                        met.setdefault(number, (miss, one.edits[0]))
+            tried = [met[number] for number in sorted(met)][:_MOST_TRIED]
+            for miss, _ in tried:
                 seconds = edited_again(miss, signature)
                 for second, look in zip(seconds, self._looks([one.formula for one in seconds], worlds), strict=True):
                     if look == own and self._same(second.formula, formula):
-                        kinds = [edit.kind for edit in second.edits]
                         words = "; ".join(f"{edit.kind}: {edit.detail}" for edit in second.edits)
-                        return _of_edits(f"equivalent to the gold with two edits, {words}", *kinds)
+                        return _of_edits(
+                            f"equivalent to the gold with two edits, {words}", *(edit.kind for edit in second.edits)
+                        )
+            for miss, undoing in tried:
+                if not self._same(miss.formula, next(one.formula for one in undone if one.edits[0] is undoing)):
+                    continue
+                (edit,) = miss.edits
+                return _of_edits(
+                    f"two edits from the gold: with {edit.kind}: {edit.detail}, the gold is the answer with "
+                    f"{undoing.kind}: {undoing.detail}",
+                    edit.kind,
+                    _UNDONE_BY.get(undoing.kind, undoing.kind),
+                )
         except (EvaluationLimitError, FormulaTooLargeError):
             return None
         return None
 
     @functools.cached_property
-    def _order(self) -> dict[int, int]:
-        """The place of each near miss in the order in which they were made, by its identity."""
-        misses = (miss for several in self._misses.values() for miss in several)
-        return {id(miss): number for number, miss in enumerate(misses)}
-
-    @functools.cached_property
-    def _misses_by_look(self) -> dict[bytes, list[NearMiss]]:
+    def _misses_by_look(self) -> dict[bytes, list[tuple[int, NearMiss]]]:
+        """The near misses, each with its place among them, by their extensions in some worlds."""
         misses = [miss for several in self._misses.values() for miss in several]
-        found: dict[bytes, list[NearMiss]] = {}
+        found: dict[bytes, list[tuple[int, NearMiss]]] = {}
         looks = self._looks([miss.formula for miss in misses], self._instance.worlds[:_LOOKED_AT])
-        for miss, look in zip(misses, looks, strict=True):
-            found.setdefault(look, []).append(miss)
+        for number, (miss, look) in enumerate(zip(misses, looks, strict=True)):
+            found.setdefault(look, []).append((number, miss))
         return found
 
     @staticmethod

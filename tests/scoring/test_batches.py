@@ -83,7 +83,10 @@ def test_failed_requests_are_the_one_models_wherever_they_stand(tmp_path, good, 
     ],
 )
 def test_failed_requests_of_nobody_are_asked_about(tmp_path, others, words, failure):
-    for rows in ([*others, {"custom_id": IDS[1], **FAILED[failure]}], [{"custom_id": IDS[1], **FAILED[failure]}, *others]):
+    for rows in (
+        [*others, {"custom_id": IDS[1], **FAILED[failure]}],
+        [{"custom_id": IDS[1], **FAILED[failure]}, *others],
+    ):
         path = write(tmp_path / "batch.jsonl", rows)
         with pytest.raises(UsageError, match=f"{words}.*--model"):
             list(read_predictions(path))

@@ -117,6 +117,7 @@ def as_read(instance: Instance) -> list[dict]:
     """What the prompt has to say of an instance."""
     worlds = []
     for world in (*instance.train_worlds, *instance.no_worlds):
+
         def atoms(table, world=world):
             return [tuple(world.domain[i] for i in place) for place in np.argwhere(table)]
 

@@ -432,7 +432,7 @@ def test_two_edits_of_a_gold_are_both_named():
                     continue
                 explanation = taxonomist.explain(twice.formula, verdict)
                 total += 1
-                named += "with two edits" in explanation.evidence or explanation.kind is ErrorKind.COMPLEMENT
+                named += "two edits" in explanation.evidence or explanation.kind is ErrorKind.COMPLEMENT
     assert total > 40
     assert named / total >= 0.95, (named, total)
 
