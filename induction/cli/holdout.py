@@ -1,5 +1,6 @@
 """`induction holdout`: fresh worlds for the instances of a file."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -36,11 +37,17 @@ def command(
     if file_suffix(out) != ".jsonl":
         raise UsageError(f"{printable(out, 200)}: hold-out rows go to a file whose name ends in .jsonl (and .gz)")
     inputs.require_another_file(out, [file])
-    instances, faults, _ = inputs.load_instances(file, instance_id)
+    instances = inputs.InstanceStream(file, instance_id)
+    digest, names = inputs.Digest(), []
+    for instance in instances:
+        digest.add_instance(instance)
+        names.append(instance.instance_id)
+    faults = [*instances.faults]
     left_out: list[str] = []
-    with RowJournal(out, inputs.journal_key("holdout", instances, count=count, seed=seed)) as journal:
-        output.note_rows_kept(journal, len(instances))
-        with output.progress_bar("making worlds", len(instances)) as advance:
+    inferred = 0
+    with RowJournal(out, inputs.journal_key_of("holdout", digest, count=count, seed=seed), held=False) as journal:
+        output.note_rows_kept(journal, len(names))
+        with output.progress_bar("making worlds", len(names)) as advance:
             for instance in instances:
                 advance(1)
                 name = instance.instance_id
@@ -55,16 +62,24 @@ def command(
                     faults.append(InstanceFormatError(str(error), file=file, place=printable(name)))
                     continue
                 journal.add(name, row)
-        made = [instance.instance_id for instance in instances if instance.instance_id in journal.rows]
-        inferred = sum(row["recipe"] == "inferred" for row in journal.rows.values())
+
+        def write(rows: Iterable[dict[str, Any]]) -> None:
+            output.write_rows(out, map(counted, rows))
+
+        def counted(row: dict[str, Any]) -> dict[str, Any]:
+            nonlocal inferred
+            inferred += row["recipe"] == "inferred"
+            return row
+
+        made = [name for name in names if name in journal.rows]
         if made:
-            journal.finish(made)
+            journal.finish(made, write)
     for line in left_out:
         output.note(line)
     inputs.report_faults(faults)
     worlds = output.plural(count, "world")
     if made:
-        print(f"wrote {printable(out, 200)}: {worlds} for {len(made)} of {output.plural(len(instances), 'instance')}")
+        print(f"wrote {printable(out, 200)}: {worlds} for {len(made)} of {output.plural(len(names), 'instance')}")
     if inferred:
         print(f"the recipe of {inferred} was inferred from their worlds")
     if faults:

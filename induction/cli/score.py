@@ -68,7 +68,7 @@ def command(
                 advance(len(report.result))
         counts = _Counts()
         journal.finish(
-            job.index.keys(), lambda kept: output.write_rows(out, (counts.counted(one["row"]) for one in kept))
+            job.index, lambda kept: output.write_rows(out, (counts.counted(one["row"]) for one in kept))
         )
     job.close()
     _print_summary(out, counts, job.index.odd, holdout=holdout is not None)

@@ -123,7 +123,7 @@ class Index:
         """How many rows there are to be."""
         return int(np.maximum(self._counts(), 1).sum())
 
-    def keys(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[str]:
         """The keys of all rows, in their order."""
         counts = self._counts()
         for (model, run), pair in self._pairs.items():
@@ -174,7 +174,7 @@ def plan_rows(
         for instance in instances
         for job in index.jobs_of(instance.instance_id, lambda position, *_: predictions[position])
     }
-    return Plan(tuple(jobs[key] for key in index.keys()), index.odd)
+    return Plan(tuple(jobs[key] for key in index), index.odd)
 
 
 def rows_of_instance(
