@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -232,7 +232,7 @@ def _make(
             raise InductionError(next(iter(failed.values())))
         instances: list[Instance] = []
 
-        def content_of(rows: list[dict[str, Any]]) -> bytes:
+        def content_of(rows: Iterable[dict[str, Any]]) -> bytes:
             instances.extend(instance_from_record(row["record"]) for row in rows)
             return instances_as_bytes(out, instances)
 

@@ -30,16 +30,22 @@ def command(
     from induction.cli import inputs, output
     from induction.generation.holdout import make_holdout
     from induction.generation.worlds import NoWorldsError
-    from induction.running.rows import RowJournal
+    from induction.running.rows import RowJournal, as_lines
     from induction.worlds.formats import file_suffix
 
     if file_suffix(out) != ".jsonl":
         raise UsageError(f"{printable(out, 200)}: hold-out rows go to a file whose name ends in .jsonl (and .gz)")
-    instances, faults, _ = inputs.load_instances(file, instance_id)
+    instances = inputs.InstanceStream(file, instance_id)
+    digest, names = inputs.Digest(), []
+    for instance in instances:
+        digest.add_instance(instance)
+        names.append(instance.instance_id)
+    faults = [*instances.faults]
     left_out: list[str] = []
-    key = inputs.journal_key("holdout", instances, count=count, seed=seed)
-    with output.journalled(RowJournal(out, key), len(instances)) as journal:
-        with output.progress_bar("making worlds", len(instances)) as advance:
+    inferred = 0
+    key = inputs.journal_key_of("holdout", digest, count=count, seed=seed)
+    with output.journalled(RowJournal(out, key, held=False), len(names)) as journal:
+        with output.progress_bar("making worlds", len(names)) as advance:
             for instance in instances:
                 advance(1)
                 name = instance.instance_id
@@ -54,16 +60,21 @@ def command(
                     faults.append(InstanceFormatError(str(error), file=file, place=printable(name)))
                     continue
                 journal.add(name, row)
-        made = [instance.instance_id for instance in instances if instance.instance_id in journal.rows]
-        inferred = sum(row["recipe"] == "inferred" for row in journal.rows.values())
+
+        def counted(row: dict[str, Any]) -> dict[str, Any]:
+            nonlocal inferred
+            inferred += row["recipe"] == "inferred"
+            return row
+
+        made = [name for name in names if name in journal.rows]
         if made:
-            journal.finish(made)
+            journal.finish(made, lambda rows: as_lines(map(counted, rows)))
     for line in left_out:
         output.note(line)
     inputs.report_faults(faults)
     worlds = output.plural(count, "world")
     if made:
-        print(f"wrote {printable(out, 200)}: {worlds} for {len(made)} of {output.plural(len(instances), 'instance')}")
+        print(f"wrote {printable(out, 200)}: {worlds} for {len(made)} of {output.plural(len(names), 'instance')}")
     if inferred:
         print(f"the recipe of {inferred} was inferred from their worlds")
     if faults:

@@ -1,6 +1,5 @@
 """`induction info`: what an instance file holds."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,102 +24,133 @@ def command(
       induction info suite.yaml.gz
       induction info suite.yaml.gz --id simple_001
     """
-    from induction.cli import inputs, output, provenance
+    from induction.cli import inputs, output
 
-    instances, faults, _ = inputs.load_instances(file, [instance_id] if instance_id else None)
-    if instance_id and instances:
-        (_print_instance_json if as_json else _print_instance)(instances[0])
-    elif as_json:
-        groups = [_group_facts(regime, band, members) for (regime, band), members in _grouped(instances).items()]
-        output.print_json(
-            {
-                "file": file,
-                "instances": len(instances),
-                "faults": [str(fault) for fault in faults],
-                "groups": groups,
-                "provenance": provenance.facts(instances),
-                "ids": [instance.instance_id for instance in instances],
-            }
-        )
-    elif instances:
-        _print_file(file, instances)
-    inputs.report_faults(faults)
-    return 2 if faults else 0
-
-
-def _grouped(instances: Sequence["Instance"]) -> dict[tuple[str, str], list["Instance"]]:
-    groups: dict[tuple[str, str], list[Instance]] = {}
-    for instance in instances:
-        groups.setdefault((instance.regime.value, instance.band_label), []).append(instance)
-    return groups
+    stream = inputs.InstanceStream(file, [instance_id] if instance_id else None)
+    if instance_id:
+        for instance in stream:
+            (_print_instance_json if as_json else _print_instance)(instance)
+    else:
+        described = _Description()
+        for instance in stream:
+            described.add(instance)
+        if as_json:
+            output.print_json(
+                {
+                    "file": file,
+                    "instances": len(described.ids),
+                    "faults": [str(fault) for fault in stream.faults],
+                    "groups": [group.facts(*names) for names, group in described.groups.items()],
+                    "provenance": described.provenance.facts(),
+                    "ids": described.ids,
+                }
+            )
+        elif described.ids:
+            _print_file(file, described)
+    inputs.report_faults(stream.faults)
+    return 2 if stream.faults else 0
 
 
-def _group_facts(regime: str, band: str, members: Sequence["Instance"]) -> dict[str, Any]:
-    worlds = [world for instance in members for world in instance.worlds]
-    golds = [instance.gold_ast for instance in members if instance.gold_ast is not None]
-    return {
-        "regime": regime,
-        "band": band,
-        "instances": len(members),
-        "worldsPerInstance": _range([len(instance.worlds) for instance in members]),
-        "objectsPerWorld": _range([world.size for world in worlds]),
-        "density": {"unary": _mean_density(worlds, arity=1), "binary": _mean_density(worlds, arity=2)},
-        "labelledShare": _labelled_share(worlds),
-        "unknownShare": _unknown_share(worlds),
-        "golds": len(golds),
-        "goldAst": _range(golds) if golds else None,
-    }
+class _Description:
+    """What is told of the instances of a file, taken in one after another."""
+
+    def __init__(self) -> None:
+        from induction.cli.provenance import Provenance
+
+        self.ids: list[str] = []
+        self.groups: dict[tuple[str, str], _Group] = {}
+        self.provenance = Provenance()
+
+    def add(self, instance: "Instance") -> None:
+        self.ids.append(instance.instance_id)
+        self.groups.setdefault((instance.regime.value, instance.band_label), _Group()).add(instance)
+        self.provenance.add(instance)
 
 
-def _range(values: Sequence[int]) -> dict[str, float]:
-    import statistics
+class _Group:
+    """The instances of one regime and band."""
 
-    return {"min": min(values), "median": statistics.median(values), "max": max(values)}
+    def __init__(self) -> None:
+        from induction.cli.provenance import Spread
+
+        self.instances = 0
+        self.worlds, self.objects, self.golds = Spread(), Spread(), Spread()
+        self._densities = {1: _Share(), 2: _Share()}  # of a mean of densities: their sum, and how many
+        self._labelled, self._unknown = _Share(), _Share()
+
+    def add(self, instance: "Instance") -> None:
+        self.instances += 1
+        self.worlds.add(len(instance.worlds))
+        if instance.gold_ast is not None:
+            self.golds.add(instance.gold_ast)
+        for world in instance.worlds:
+            self.objects.add(world.size)
+            self._labelled.add(int(world.target.sum()), world.size)
+            for name, arity in world.signature.items():
+                self._densities[arity].add(world.density(name), 1)
+                if world.unknown[name].any():
+                    self._unknown.add(int(world.unknown[name].sum()), world.unknown[name].size)
+
+    def facts(self, regime: str, band: str) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "regime": regime,
+            "band": band,
+            "instances": self.instances,
+            "worldsPerInstance": self.worlds.facts(),
+            "objectsPerWorld": self.objects.facts(),
+            "density": {"unary": self._densities[1].value, "binary": self._densities[2].value},
+            "labelledShare": self._labelled.value,
+            # among the atoms of the predicates that have any unknown one in that world
+            "unknownShare": self._unknown.value or 0.0,
+            "golds": len(self.golds),
+            "goldAst": self.golds.facts() or None,
+        }
 
 
-def _mean_density(worlds: Sequence["World"], arity: int) -> float | None:
-    densities = [w.density(p) for w in worlds for p in (w.signature.unary if arity == 1 else w.signature.binary)]
-    return round(sum(densities) / len(densities), 4) if densities else None
+class _Share:
+    """A sum and what it is a share of."""
+
+    def __init__(self) -> None:
+        self._part: float = 0
+        self._of = 0
+
+    def add(self, part: float, of: int) -> None:
+        self._part += part
+        self._of += of
+
+    @property
+    def value(self) -> float | None:
+        return round(self._part / self._of, 4) if self._of else None
 
 
-def _labelled_share(worlds: Sequence["World"]) -> float:
-    return round(sum(int(w.target.sum()) for w in worlds) / sum(w.size for w in worlds), 4)
-
-
-def _unknown_share(worlds: Sequence["World"]) -> float:
-    """Share of unknown atoms among those of the predicates that have any."""
-    masks = [mask for world in worlds for mask in world.unknown.values() if mask.any()]
-    return round(sum(int(m.sum()) for m in masks) / sum(m.size for m in masks), 4) if masks else 0.0
-
-
-def _print_file(file: str, instances: Sequence["Instance"]) -> None:
-    from induction.cli import output, provenance
+def _print_file(file: str, described: _Description) -> None:
+    from induction.cli import output
     from induction.errors import printable
 
-    print(f"{printable(file, 200)}: {output.plural(len(instances), 'instance')}\n")
+    print(f"{printable(file, 200)}: {output.plural(len(described.ids), 'instance')}\n")
     rows = []
-    for (regime, band), members in _grouped(instances).items():
-        facts = _group_facts(regime, band, members)
-        golds = [instance.gold_ast for instance in members if instance.gold_ast is not None]
+    for (regime, band), group in described.groups.items():
+        facts = group.facts(regime, band)
         densities = "/".join("-" if d is None else f"{d:.2f}" for d in facts["density"].values())
         rows.append(
             (
                 regime,
                 band,
-                len(members),
-                output.span([len(instance.worlds) for instance in members]),
-                output.span([world.size for instance in members for world in instance.worlds]),
+                group.instances,
+                group.worlds.span,
+                group.objects.span,
                 densities,
                 output.percent(facts["labelledShare"]),
                 output.percent(facts["unknownShare"]),
-                output.span(golds) if golds else "-",
+                group.golds.span or "-",
             )
         )
     headings = ("regime", "band", "n", "worlds", "objects", "density", "T", "unknown", "gold AST")
     output.print_table(headings, rows, numeric=headings[2:], unbroken=headings[:2])
     print("\nn: instances; density: mean over unary/binary predicates; T: objects labelled;")
     print("unknown: share of the atoms of the predicates that have unknown ones")
-    provenance.print_facts(instances)
+    described.provenance.print()
 
 
 def _world_facts(world: "World", side: str) -> dict[str, Any]:

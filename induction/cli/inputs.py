@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +128,34 @@ def load_instances(
     return instances, faults, records.ids()
 
 
+class InstanceStream:
+    """The instances of `file` (or those with the given ids), one after another, as often as asked for.
+
+    `faults` are those of records that are none, each told once. Iterating raises InductionError if the file as a
+    whole cannot be read, an id is unknown, or there is one record and it is at fault.
+    """
+
+    def __init__(self, file: str, ids: Sequence[str] | None = None) -> None:
+        from induction.worlds.formats import open_instances
+
+        self.records = open_instances(file)
+        self.faults: list[InstanceFormatError] = []
+        self._ids = ids or None
+        self._passed = False
+
+    def __iter__(self) -> "Iterator[Instance]":
+        several = False
+        for entry in self.records.stream(self._ids):
+            if not isinstance(entry, InstanceFormatError):
+                several = True
+                yield entry
+            elif not self._passed:
+                self.faults.append(entry)
+        if not several and len(self.faults) == 1:
+            raise self.faults[0]
+        self._passed = True
+
+
 def seconds(text: str, option: str) -> float:
     """The time written as `90`, `90s`, `5m` or `1h`. Raises UsageError for anything else."""
     return _amount(text, _UNITS_S, option)
@@ -146,39 +174,86 @@ def _amount(text: str, units: Mapping[str, float], option: str) -> float:
     return float(match[1]) * units[match[2]]
 
 
-def journal_key(command: str, instances: "Sequence[Instance]", **options: Any) -> dict[str, Any]:
+def journal_key(command: str, instances: "Iterable[Instance]", **options: Any) -> dict[str, Any]:
     """What must be the same for the rows of an earlier run to count for this one."""
-    import hashlib
-    import json
+    digest = Digest()
+    for instance in instances:
+        digest.add_instance(instance)
+    return journal_key_of(command, digest, **options)
 
+
+def journal_key_of(command: str, instances: "Digest", **options: Any) -> dict[str, Any]:
+    """As `journal_key`, for instances that have been taken in one after another."""
     from induction import __version__
-    from induction.worlds.records import record_from_instance
 
-    content = json.dumps([record_from_instance(instance) for instance in instances], sort_keys=True)
-    digest = hashlib.sha256(content.encode()).hexdigest()
-    return {"command": command, "version": __version__, **options, "instances": digest}
+    return {"command": command, "version": __version__, **options, "instances": str(instances)}
+
+
+class Digest:
+    """What tells sequences of values apart by what they say, taken in one after another, for a journal's key."""
+
+    def __init__(self) -> None:
+        import hashlib
+
+        self._hash = hashlib.sha256()
+
+    def add(self, value: object) -> None:
+        """Take in a value: what it prints as."""
+        self._hash.update(repr(value).encode("utf-8", "backslashreplace") + b"\n")
+
+    def add_instance(self, instance: "Instance") -> None:
+        """Take in an instance: its record."""
+        import json
+
+        from induction.worlds.records import record_from_instance
+
+        self._hash.update(json.dumps(record_from_instance(instance), sort_keys=True).encode() + b"\n")
+
+    def add_worlds(self, name: str, worlds: "Sequence[World]") -> None:
+        """Take in the hold-out worlds of an instance."""
+        self.add((name, [(w.domain, w.target.tolist(), {p: t.tolist() for p, t in w.true.items()}) for w in worlds]))
+
+    def __str__(self) -> str:
+        return self._hash.hexdigest()
 
 
 def digest(value: object) -> str:
     """What tells values apart by what they say, for a journal's key."""
-    import hashlib
-
-    return hashlib.sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()
+    digest = Digest()
+    digest.add(value)
+    return str(digest)
 
 
 def worlds_digest(fresh: "Mapping[str, Sequence[World]]") -> str:
     """What tells hold-out worlds apart by what they say."""
-    return digest(
-        [
-            (name, [(w.domain, w.target.tolist(), {p: table.tolist() for p, table in w.true.items()}) for w in worlds])
-            for name, worlds in fresh.items()
-        ]
-    )
+    digest = Digest()
+    for name, worlds in fresh.items():
+        digest.add_worlds(name, worlds)
+    return str(digest)
 
 
-def report_faults(faults: Sequence[InductionError]) -> None:
+class Faults:
+    """Faults as they come: its length counts them, `shown` keeps the first few."""
+
+    def __init__(self, faults: Iterable[InductionError] = ()) -> None:
+        self.shown: list[InductionError] = []
+        self._count = 0
+        for fault in faults:
+            self.add(fault)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, fault: InductionError) -> None:
+        """Count one more."""
+        self._count += 1
+        if len(self.shown) < _MOST_FAULTS_SHOWN:
+            self.shown.append(fault)
+
+
+def report_faults(faults: Sequence[InductionError] | Faults) -> None:
     """Each fault as a line on standard error, the first few of very many."""
-    for fault in faults[:_MOST_FAULTS_SHOWN]:
+    for fault in (faults.shown if isinstance(faults, Faults) else faults)[:_MOST_FAULTS_SHOWN]:
         print(f"induction: {fault}", file=sys.stderr)
     if len(faults) > _MOST_FAULTS_SHOWN:
         print(f"induction: … and {len(faults) - _MOST_FAULTS_SHOWN:,} more faults", file=sys.stderr)

@@ -1,7 +1,7 @@
 """What records tell of how their instances were made: templates, kills, survivors, certificates."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,58 +30,98 @@ def _let_through(instance: "Instance") -> tuple[int, int] | None:
     return (through, tried) if isinstance(through, int) and isinstance(tried, int) else None
 
 
-def facts(instances: "Sequence[Instance]") -> dict[str, Any]:
-    """What the records of a file tell together, for programs; empty parts where none tells."""
-    families = Counter(
-        instance.description_extra["gold_family_id"]
-        for instance in instances
-        if isinstance(instance.description_extra.get("gold_family_id"), str)
-    )
-    templates = {
-        instance.description_extra["gold_template_id"]
-        for instance in instances
-        if isinstance(instance.description_extra.get("gold_template_id"), str)
-    }
-    certificates = Counter(
-        str(_mapping(instance.description_extra["certificate"]).get("status"))
-        for instance in instances
-        if "certificate" in instance.description_extra
-    )
-    kills = [number for instance in instances for number in kills_of(instance).values()]
-    survivors = [number for number in map(_survivors, instances) if number is not None]
-    let_through = [pair for pair in map(_let_through, instances) if pair is not None]
-    examined = [
-        instance
-        for instance in instances
-        if _mapping(_mapping(instance.description_extra.get("certificate")).get("smallest"))
-    ]
-    smaller = sum(instance.size_reference != instance.gold_ast for instance in examined)
-    return {
-        "families": dict(families.most_common()),
-        "templates": len(templates),
-        "killsPerWorld": _spread(kills),
-        "survivors": {
-            "instances": len(survivors),
-            "with": sum(number > 0 for number in survivors),
-            **_spread(survivors),
-        },
-        "letThrough": _spread([number for number, _ in let_through]),
-        "certificates": dict(certificates.most_common()),
-        "goldsNotSmallest": {"examined": len(examined), "with": smaller},
-    }
+class Spread:
+    """Whole numbers, of which least, median and greatest are told; taken in one after another, kept by how often."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[int] = Counter()
+
+    def __len__(self) -> int:
+        return self._counts.total()
+
+    def add(self, number: int) -> None:
+        """Count one more."""
+        self._counts[number] += 1
+
+    def facts(self) -> dict[str, float]:
+        """For programs; empty where there are none."""
+        if not self._counts:
+            return {}
+        total = len(self)
+        middle = [self._at((total - 1) // 2), self._at(total // 2)]
+        median = middle[0] if total % 2 else sum(middle) / 2
+        return {"min": min(self._counts), "median": median, "max": max(self._counts)}
+
+    def _at(self, place: int) -> int:
+        for number in sorted(self._counts):
+            place -= self._counts[number]
+            if place < 0:
+                return number
+        raise IndexError(place)
+
+    @property
+    def span(self) -> str:
+        """The range as `7-9`, or `7` if all are alike; "" where there are none."""
+        from induction.cli import output
+
+        return output.span(list(self._counts)) if self._counts else ""
 
 
-def _spread(numbers: Sequence[int]) -> dict[str, float]:
-    import statistics
+class Provenance:
+    """What the records of a file tell together, taken in one after another."""
 
-    return {"min": min(numbers), "median": statistics.median(numbers), "max": max(numbers)} if numbers else {}
+    def __init__(self) -> None:
+        self._families: Counter[str] = Counter()
+        self._templates: set[str] = set()
+        self._certificates: Counter[str] = Counter()
+        self._kills, self._survivors, self._let_through = Spread(), Spread(), Spread()
+        self._with_survivors = self._examined = self._smaller = 0
+
+    def add(self, instance: "Instance") -> None:
+        """Take in what one record tells; what is not of the form we know is passed over."""
+        description = instance.description_extra
+        if isinstance(description.get("gold_family_id"), str):
+            self._families[description["gold_family_id"]] += 1
+        if isinstance(description.get("gold_template_id"), str):
+            self._templates.add(description["gold_template_id"])
+        if "certificate" in description:
+            self._certificates[str(_mapping(description["certificate"]).get("status"))] += 1
+        for number in kills_of(instance).values():
+            self._kills.add(number)
+        survivors, let_through = _survivors(instance), _let_through(instance)
+        if survivors is not None:
+            self._survivors.add(survivors)
+            self._with_survivors += survivors > 0
+        if let_through is not None:
+            self._let_through.add(let_through[0])
+        if _mapping(_mapping(description.get("certificate")).get("smallest")):
+            self._examined += 1
+            self._smaller += instance.size_reference != instance.gold_ast
+
+    def facts(self) -> dict[str, Any]:
+        """For programs; empty parts where none tells."""
+        return {
+            "families": dict(self._families.most_common()),
+            "templates": len(self._templates),
+            "killsPerWorld": self._kills.facts(),
+            "survivors": {
+                "instances": len(self._survivors),
+                "with": self._with_survivors,
+                **self._survivors.facts(),
+            },
+            "letThrough": self._let_through.facts(),
+            "certificates": dict(self._certificates.most_common()),
+            "goldsNotSmallest": {"examined": self._examined, "with": self._smaller},
+        }
+
+    def print(self) -> None:
+        """For people; nothing where none tells."""
+        _print_facts(self.facts())
 
 
-def print_facts(instances: "Sequence[Instance]") -> None:
-    """What the records of a file tell together, for people; nothing where none tells."""
+def _print_facts(told: Mapping[str, Any]) -> None:
     from induction.cli import output
 
-    told = facts(instances)
     fields: list[tuple[str, object]] = []
     if told["families"]:
         names = ", ".join(f"{name} {number}" for name, number in told["families"].items())

@@ -1,7 +1,7 @@
 """`induction score`: predictions to evaluation rows."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,11 +9,16 @@ import typer
 from induction.errors import InductionError, InstanceFormatError, UsageError, printable
 
 if TYPE_CHECKING:
-    from induction.scoring.batch import Job, Plan
+    from induction.running.tasks import Task
+    from induction.scoring.batch import Job, Oddity
+    from induction.scoring.predictions import Prediction
     from induction.worlds.instance import Instance
     from induction.worlds.world import World
 
-_TOGETHER = 6  # instances a process takes at a time
+# A process takes at least so many instances at a time, and more of many rows: a task costs something to begin.
+_TOGETHER = 6
+_TASKS = 1_000
+_MOST_TOGETHER = 300  # rows
 
 
 def command(
@@ -47,48 +52,108 @@ def command(
     from induction.cli import inputs, output
     from induction.running.local import run_tasks
     from induction.running.rows import RowJournal, as_lines
-    from induction.running.tasks import Limits, Task
-    from induction.scoring import batch
-    from induction.scoring.holdouts import read_holdouts
-    from induction.scoring.predictions import read_predictions
+    from induction.running.tasks import Limits
 
     inputs.require_one_standard_input(file, *predictions, holdout)
-    instances, faults, _ = inputs.load_instances(file, None)
-    fresh = read_holdouts(holdout, instances) if holdout is not None else {}
-    read, bad = [], list[InductionError](faults)
-    runs = {path: run or name for path, name in zip(predictions, _run_names(predictions), strict=True)}
-    for path in predictions:
-        for one in read_predictions(path, model, runs[path]):
-            if isinstance(one, InstanceFormatError):
-                bad.append(one)
-            else:
-                read.append(one)
-    if not read and model is None:
-        raise UsageError("there is no prediction to score; with --model, all answers of that model count as missing")
-    plan = batch.plan_rows(read, instances, [] if read or model is None else [(model, next(iter(runs.values())))])
-    key = inputs.journal_key(
-        "score",
-        instances,
-        predictions=inputs.digest([(job.key, job.prediction) for job in plan.jobs]),
-        holdout=inputs.worlds_digest(fresh),
-        file=file,
-    )
-    with output.journalled(RowJournal(out, key), len(plan.jobs)) as journal:
-        chunks = _chunks(instances, fresh, [job for job in plan.jobs if job.key not in journal.rows])
-        tasks = [Task(str(number), _score_chunk, (chunk, file)) for number, chunk in enumerate(chunks)]
-        with output.progress_bar("evaluating", len(plan.jobs), len(journal.rows)) as advance:
-            for report in run_tasks(tasks, jobs=jobs, limits=Limits()):
+    job = _Job(file, predictions, holdout, model, run)
+    with output.journalled(RowJournal(out, job.key, held=False), len(job.index)) as journal:
+        with output.progress_bar("evaluating", len(job.index), len(journal.rows)) as advance:
+            for report in run_tasks(job.tasks(journal.rows), jobs=jobs, limits=Limits()):
                 if report.result is None:
                     if report.failure == "interrupted":
                         continue  # others may have ended in time
                     raise InductionError(f"evaluation failed: {report.failure}")
                 journal.add_all({name: {"instanceId": name, "row": row} for name, row in report.result})
                 advance(len(report.result))
-        rows = [journal.rows[job.key]["row"] for job in plan.jobs]
-        journal.finish([job.key for job in plan.jobs], lambda kept: as_lines([row["row"] for row in kept]))
-    _print_summary(out, rows, plan, holdout=holdout is not None)
-    inputs.report_faults(bad)
-    return 2 if bad else 0
+        counts = _Counts()
+        journal.finish(job.index, lambda kept: as_lines(counts.counted(one["row"]) for one in kept))
+    job.close()
+    _print_summary(out, counts, job.index.odd, holdout=holdout is not None)
+    inputs.report_faults(job.faults)
+    return 2 if job.faults else 0
+
+
+class _Job:
+    """What there is to score, read once: the index of rows and the key of the journal, not the rows themselves."""
+
+    def __init__(
+        self, file: str, predictions: "Sequence[str]", holdout: str | None, model: str | None, run: str | None
+    ) -> None:
+        from induction.cli import inputs, output
+        from induction.scoring.batch import Index
+        from induction.scoring.holdouts import HoldoutFile
+        from induction.scoring.predictions import PredictionFile
+
+        self._file = file
+        self._instances = inputs.InstanceStream(file)
+        regimes, signatures, instances = {}, {}, inputs.Digest()
+        alike: dict[Any, Any] = {}
+        for instance in self._instances:
+            regimes[instance.instance_id] = instance.regime
+            signatures[instance.instance_id] = alike.setdefault(instance.signature, instance.signature)
+            instances.add_instance(instance)
+        self._fresh = HoldoutFile(holdout, signatures) if holdout is not None else None
+        fresh, read = inputs.Digest(), inputs.Digest()
+        for name, worlds in self._fresh or ():
+            fresh.add_worlds(name, worlds)
+        runs = [run or name for name in _run_names(predictions)]
+        self._files = [PredictionFile(path, model, one) for path, one in zip(predictions, runs, strict=True)]
+        self.faults = inputs.Faults(self._instances.faults)
+        silent = [(model, runs[0])] if model is not None else []
+        self.index = Index(regimes)
+        found = malformed = 0
+        for number, rows in enumerate(self._files):
+            for line, row in rows:
+                if isinstance(row, InstanceFormatError):
+                    self.faults.add(row)
+                    malformed += 1
+                else:
+                    self.index.add(row, number, line.number, line.offset)
+                    read.add(row)
+                    found += 1
+        if not found and malformed:
+            inputs.report_faults(self.faults)
+            raise UsageError(f"there is nothing to score: no row of {output.plural(malformed, 'row')} could be read")
+        if not found:
+            if not silent:
+                raise UsageError(
+                    "there is no prediction to score; with --model, all answers of that model count as missing"
+                )
+            self.index = Index(regimes, silent)
+        self.index.close()
+        self.key = inputs.journal_key_of(
+            "score", instances, predictions=str(read), silent=silent if not found else [], holdout=str(fresh), file=file
+        )
+
+    def tasks(self, done: "Container[str]") -> "Iterator[Task]":
+        """The rows that are not done yet, some instances together."""
+        from induction.running.tasks import Task
+
+        waiting: list[tuple[Instance, list[World] | None, list[Job]]] = []
+        together = min(_MOST_TOGETHER, max(_TOGETHER, len(self.index) // _TASKS))
+        number = size = 0
+        for instance in self._instances:
+            name = instance.instance_id
+            jobs = [job for job in self.index.jobs_of(name, self._prediction) if job.key not in done]
+            if jobs:
+                fresh = self._fresh.worlds_of(name) if self._fresh is not None else None
+                waiting.append((instance, fresh, jobs))
+                size += len(jobs)
+            if len(waiting) >= _TOGETHER and size >= together:
+                yield Task(str(number), _score_chunk, (waiting, self._file))
+                waiting, size, number = [], 0, number + 1
+        if waiting:
+            yield Task(str(number), _score_chunk, (waiting, self._file))
+
+    def _prediction(self, file: int, number: int, offset: int) -> "Prediction":
+        return self._files[file].at(number, offset)
+
+    def close(self) -> None:
+        """Let go of all files."""
+        for one in self._files:
+            one.close()
+        if self._fresh is not None:
+            self._fresh.close()
 
 
 def _run_names(paths: "Sequence[str]") -> list[str]:
@@ -97,21 +162,6 @@ def _run_names(paths: "Sequence[str]") -> list[str]:
 
     stems = [PurePath(path).name.removesuffix(".gz").removesuffix(".jsonl") for path in paths]
     return [stem if stems.count(stem) == 1 else path for stem, path in zip(stems, paths, strict=True)]
-
-
-def _chunks(
-    instances: "Sequence[Instance]", fresh: "dict[str, list[World]]", jobs: "Sequence[Job]"
-) -> "list[list[tuple[Instance, list[World] | None, list[Job]]]]":
-    """The jobs by instance, some instances together."""
-    by_instance: dict[str, list[Job]] = {}
-    for job in jobs:
-        by_instance.setdefault(job.instance_id, []).append(job)
-    groups = [
-        (instance, fresh.get(instance.instance_id), by_instance[instance.instance_id])
-        for instance in instances
-        if instance.instance_id in by_instance
-    ]
-    return [groups[start : start + _TOGETHER] for start in range(0, len(groups), _TOGETHER)]
 
 
 def _score_chunk(argument: Any, send: Callable[[Any], None]) -> list[tuple[str, dict[str, Any]]]:
@@ -129,21 +179,32 @@ def _score_chunk(argument: Any, send: Callable[[Any], None]) -> list[tuple[str, 
     return rows
 
 
-def _print_summary(out: str, rows: "Sequence[dict[str, Any]]", plan: "Plan", *, holdout: bool) -> None:
-    from induction.cli import output
-    from induction.scoring.batch import MOST_TOLD
+class _Counts:
+    """What is told of all rows together."""
 
-    valid = sum(row["valid"] for row in rows)
-    print(f"wrote {printable(out, 200)}: {output.plural(len(rows), 'row')}, {valid:,} valid")
-    undecided = sum(bool(row["metadata"]["undecided"]) for row in rows)
-    if undecided:
-        output.note(f"{undecided:,} undecided: beyond what can be evaluated; they count as wrong")
-    untried = sum(row["valid"] and row["metadata"]["holdoutMatch"] is None for row in rows)
-    if holdout and untried:
-        output.note(f"{untried:,} valid answers have no hold-out worlds to be tried on")
-    for kind, places in plan.odd.items():
+    def __init__(self) -> None:
+        self.rows = self.valid = self.undecided = self.untried = 0
+
+    def counted(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The same row, taken into account."""
+        self.rows += 1
+        self.valid += row["valid"]
+        self.undecided += bool(row["metadata"]["undecided"])
+        self.untried += row["valid"] and row["metadata"]["holdoutMatch"] is None
+        return row
+
+
+def _print_summary(out: str, counts: _Counts, odd: "Mapping[str, Oddity]", *, holdout: bool) -> None:
+    from induction.cli import output
+
+    print(f"wrote {printable(out, 200)}: {output.plural(counts.rows, 'row')}, {counts.valid:,} valid")
+    if counts.undecided:
+        output.note(f"{counts.undecided:,} undecided: beyond what can be evaluated; they count as wrong")
+    if holdout and counts.untried:
+        output.note(f"{counts.untried:,} valid answers have no hold-out worlds to be tried on")
+    for kind, places in odd.items():
         output.note(f"{len(places):,} {kind}")
-        for place in places[:MOST_TOLD]:
-            output.note(f"  {printable(place, 200)}")
-        if len(places) > MOST_TOLD:
-            output.note(f"  … and {len(places) - MOST_TOLD:,} more")
+        for place in places.shown:
+            output.note(f"  {printable(place, 400)}")
+        if len(places) > len(places.shown):
+            output.note(f"  … and {len(places) - len(places.shown):,} more")

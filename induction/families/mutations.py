@@ -132,8 +132,19 @@ def edited_once(formula: Formula, signature: Signature) -> list[Formula]:
     Raises:
         FormulaTooLargeError: a formula of more than `MAX_NODES`.
     """
-    source = NearMiss(_plain(_bounded(formula), signature), ())
-    return list(dict.fromkeys(miss.formula for miss in _edited_once(source, signature, tuple(KINDS))))
+    return list(dict.fromkeys(miss.formula for miss in edited_again(NearMiss(formula, ()), signature)))
+
+
+def edited_again(miss: NearMiss, signature: Signature) -> list[NearMiss]:
+    """What one more edit of any kind can make of a near miss, or of any formula after no edits, x still free.
+
+    Not compared, so some may be equivalent.
+
+    Raises:
+        FormulaTooLargeError: a formula of more than `MAX_NODES`.
+    """
+    source = replace(miss, formula=_plain(_bounded(miss.formula), signature))
+    return _edited_once(source, signature, tuple(KINDS))
 
 
 def _bounded(formula: Formula) -> Formula:

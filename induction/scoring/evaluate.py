@@ -75,8 +75,8 @@ class Evaluator:
                 right = count_right(formula, self._fresh)
             except EvaluationLimitError as error:
                 problem = f"not tried on fresh worlds: {error}"
-        explanation = self._taxonomist.explain(formula, verdict, self._fresh if verdict.valid else None)
         total = None if right is None or self._fresh is None else len(self._fresh)
+        explanation = self._taxonomist.explain(formula, verdict, None if right is None else right == total)
         return Evaluated(answer, verdict, problem, right, total, explanation)
 
 

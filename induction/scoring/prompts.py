@@ -1,12 +1,15 @@
 """What a model is asked: the language, what counts as an answer, and the worlds, in as few words as will do."""
 
+import json
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from induction.errors import UsageError, printable
 from induction.formula.syntax import Signature
 from induction.worlds.instance import Instance, Regime
-from induction.worlds.world import World
+from induction.worlds.world import BoolArray, World
 
 _CHARACTERS_PER_TOKEN = 2.3  # short names and punctuation: well below the four of English prose
 _CUSTOM_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -32,6 +35,8 @@ _TASKS = {
 def prompt_text(instance: Instance) -> str:
     """The whole prompt of one instance."""
     signature = instance.signature
+    worlds = (*instance.train_worlds, *instance.no_worlds)
+    notation = _Notation.for_worlds(worlds)
     parts = [
         "Below are small finite worlds. In each, some objects carry the label T. What T means is to be found.",
         _language(signature),
@@ -44,8 +49,8 @@ def prompt_text(instance: Instance) -> str:
             "Answer with one line of JSON and nothing else:\n"
             '{"formula": "...", "description": "what the formula says, in plain English"}'
         ),
-        "In the lists below, R: a0-a1,a3 a2-a0 means that R holds of (a0, a1), (a0, a3) and (a2, a0), in this order.",
-        "\n\n".join(_world(world, _heading(instance, world)) for world in _shown(instance)),
+        *_reading(worlds, notation),
+        "\n\n".join(_world(world, instance.sides()[world.name], notation) for world in worlds),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -109,32 +114,93 @@ def _language(signature: Signature) -> str:
     )
 
 
-def _shown(instance: Instance) -> tuple[World, ...]:
-    return (*instance.train_worlds, *instance.no_worlds)
+@dataclass(frozen=True)
+class _Notation:
+    """How objects are listed: `quoted` as JSON texts or as they are, and what stands between those of a pair.
+
+    NOTE(names): what separates occurs in no name that is not quoted. Lists are separated by blanks, pairs of one first
+    object by commas; a name as it is holds neither, and is not the word for an empty list. Quoted names are on one
+    line, and end at the first quotation mark that no backslash precedes.
+    """
+
+    quoted: bool
+    joint: str
+
+    @classmethod
+    def for_worlds(cls, worlds: Sequence[World]) -> "_Notation":
+        names = {name for world in worlds for name in world.domain}
+        held = set().union(*names)
+        joint = next((one for one in _JOINTS if one not in held), None)
+        if joint is None or _NONE in names or not all(name and _is_plain(name) for name in names):
+            return cls(True, _JOINTS[0])
+        return cls(False, joint)
+
+    def name(self, name: str) -> str:
+        return _quoted(name) if self.quoted else name
+
+    def names(self, names: Iterable[str]) -> str:
+        return " ".join(map(self.name, names)) or _NONE
+
+    def pairs(self, world: World, table: BoolArray) -> str:
+        """Pairs grouped by their first object: `a0-a1,a3 a2-a0`."""
+        return " ".join(self.group(name, seconds) for name, seconds in _groups(world, table)) or _NONE
+
+    def group(self, first: str, seconds: Sequence[str]) -> str:
+        return f"{self.name(first)}{self.joint}{','.join(map(self.name, seconds))}"
 
 
-def _heading(instance: Instance, world: World) -> str:
-    side = instance.sides()[world.name]
-    return f"World {world.name}" + (f" ({side})" if side in ("YES", "NO") else "")
+_NONE = "none"
+_JOINTS = "->→~|/=+*"
+_OTHERS_IN_NAMES = "_.#@$%&!?<^"
 
 
-def _world(world: World, heading: str) -> str:
-    lines = [f"{heading}: objects {' '.join(world.domain)}"]
-    lines += [f"{name}: {' '.join(world.elements(world.true[name])) or 'none'}" for name in world.signature.unary]
-    lines += [f"{name}: {_edges(world, world.true[name])}" for name in world.signature.binary]
+def _is_plain(name: str) -> bool:
+    return all(one.isalnum() or one in _OTHERS_IN_NAMES or one in _JOINTS for one in name)
+
+
+def _quoted(name: str) -> str:
+    """A JSON text on one line, in which all that cannot be seen is escaped."""
+    return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in json.dumps(name, ensure_ascii=False))
+
+
+def _groups(world: World, table: BoolArray) -> list[tuple[str, tuple[str, ...]]]:
+    """Each object that is first of some pair, with the second ones."""
+    return [(name, world.elements(row)) for name, row in zip(world.domain, table, strict=True) if row.any()]
+
+
+def _reading(worlds: Sequence[World], notation: _Notation) -> list[str]:
+    """How the lists are to be read, by an example from these worlds."""
+    sentences = ["Objects are named in quotation marks, as in JSON."] if notation.quoted else []
+    binary = worlds[0].signature.binary if worlds else ()
+    listed = [(name, _groups(world, world.true[name])) for name in binary for world in worlds]
+    unknown = [(name, _groups(world, world.unknown[name])) for name in binary for world in worlds]
+    for tables, word, what in ((listed, "", "{} holds of {}, in this order"), (unknown, " unknown", _UNKNOWN)):
+        found = [(name, groups) for name, groups in tables if groups]
+        if found:
+            name, groups = max(found, key=lambda one: min(2, len(one[1])) + min(2, len(one[1][0][1])))  # shows most
+            (first, seconds), *others = groups
+            shown = [(first, seconds[:2]), *((other, some[: 3 - len(seconds[:2])]) for other, some in others[:1])]
+            listing = " ".join(notation.group(*one) for one in shown)
+            pairs = [f"({notation.name(first)}, {notation.name(one)})" for first, seconds in shown for one in seconds]
+            told = " and ".join([", ".join(pairs[:-1]), pairs[-1]] if len(pairs) > 1 else pairs)
+            sentences.append(f"In the lists below, {name}{word}: {listing} means that {what.format(name, told)}.")
+            break
+    return [" ".join(sentences)] if sentences else []
+
+
+_UNKNOWN = "whether {} holds of {}, in this order, is unknown"
+
+
+def _world(world: World, side: str, notation: _Notation) -> str:
+    name = (
+        world.name if world.name and all(one.isalnum() or one in "_-." for one in world.name) else _quoted(world.name)
+    )
+    lines = [f"World {name}{f' ({side})' if side in ('YES', 'NO') else ''}: objects {notation.names(world.domain)}"]
+    lines += [f"{name}: {notation.names(world.elements(world.true[name]))}" for name in world.signature.unary]
+    lines += [f"{name}: {notation.pairs(world, world.true[name])}" for name in world.signature.binary]
     for name, mask in world.unknown.items():
         if mask.any():
-            unknown = " ".join(world.elements(mask)) if mask.ndim == 1 else _edges(world, mask)
+            unknown = notation.names(world.elements(mask)) if mask.ndim == 1 else notation.pairs(world, mask)
             lines.append(f"{name} unknown: {unknown}")
-    lines.append(f"T: {' '.join(world.elements(world.target)) or 'none'}")
+    lines.append(f"T: {notation.names(world.elements(world.target))}")
     return "\n".join(lines)
-
-
-def _edges(world: World, table: Any) -> str:
-    """Pairs grouped by their first object: `a0-a1,a3 a2-a0`."""
-    groups = [
-        f"{name}-{','.join(world.elements(table[element]))}"
-        for element, name in enumerate(world.domain)
-        if table[element].any()
-    ]
-    return " ".join(groups) or "none"

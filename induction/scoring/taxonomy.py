@@ -1,25 +1,45 @@
 """Kinds of wrong answer, decided by meaning and not by writing, each with its evidence.
 
-An answer is compared with what one edit makes of the gold: if it is equivalent to such a near miss, the edit names the
-fault. Otherwise its parts, its counts and the fresh worlds may tell, then whether it implies the gold or is implied by
-it, then whether its quantifiers can express what the gold's do; else it stays unexplained.
+An answer is compared with what one edit makes of the gold, and two: if it is equivalent to such a near miss, the edits
+name the fault; so does being the gold's complement. Otherwise its parts, its counts and the fresh worlds may tell, then
+whether it implies the gold or is implied by it, then whether its quantifiers can express what the gold's do, then which
+predicates the one depends on and the other does not; else it stays unexplained.
+
+NOTE(two edits): a gold has many hundred results of two edits, an answer few dozens of one. So the answer is edited
+once and looked up among the gold's near misses. From those it meets second edits are tried forward, and one that leads
+to the answer names it; where none does, the edit of the answer that met the near miss does, as what it undoes. Answers
+much larger than the gold, and what no edit undoes, are missed; a test says how much that is.
 """
 
 import enum
+import functools
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from induction.errors import EvaluationLimitError, FormulaTooLargeError
+from induction.errors import BudgetExhaustedError, EvaluationLimitError, FormulaTooLargeError
 from induction.evaluation import bitset
 from induction.evaluation.verdict import Verdict
-from induction.families.mutations import NearMiss, near_misses
+from induction.families.mutations import Edit, NearMiss, edited_again, near_misses
 from induction.formula.answers import Answer, AnswerStatus
 from induction.formula.metrics import count_lift_depth, free_variables, quantifier_depth
 from induction.formula.normal_forms import flatten, to_miniscoped, to_nnf
-from induction.formula.syntax import FREE_VARIABLE, And, Formula, Or
+from induction.formula.syntax import (
+    FREE_VARIABLE,
+    And,
+    Atom,
+    Formula,
+    Iff,
+    Not,
+    Or,
+    PredicateName,
+    subformulas,
+    with_predicates,
+)
 from induction.grounding.equivalence import Comparer, Sameness
+from induction.grounding.z3_backend import is_satisfiable
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.world import World
 
@@ -48,10 +68,13 @@ class ErrorKind(enum.StrEnum):
     LEANS_ON_UNKNOWN = "leans on unknown atoms"
     OVERFIT = "overfit"
     NEAR_MISS = "few objects wrong"
+    COMPLEMENT = "complement"
     UNDECIDED = "undecided"
     TOO_NARROW = "too narrow"
     TOO_WIDE = "too wide"
     TOO_SHALLOW = "too shallow"
+    PREDICATE_IGNORED = "predicate ignored"
+    PREDICATE_FOREIGN = "foreign predicate"
     UNEXPLAINED = "unexplained"
 
 
@@ -74,6 +97,24 @@ _KIND_OF_EDIT = {
     "connective-strengthened": ErrorKind.CONNECTIVE_CHANGED,
 }
 
+_UNDONE_BY = {
+    "quantifier-collapsed": "quantifier-strengthened",
+    "quantifier-strengthened": "quantifier-collapsed",
+    "lift-dropped": "condition-added",
+    "guard-dropped": "guard-added",
+    "guard-added": "guard-dropped",
+    "condition-dropped": "condition-added",
+    "condition-added": "condition-dropped",
+    "connective-weakened": "connective-strengthened",
+    "connective-strengthened": "connective-weakened",
+}
+"""The kind of edit that undoes one of another kind; those not here undo their own."""
+
+_MOST_ADDED = 20  # AST nodes: a literal takes six at most, with its connective and a negation
+_LOOKED_AT = 3  # worlds
+_MOST_TRIED = 6  # near misses from which second edits are tried for one answer
+_FLIPPED = 100  # atoms of a world
+_DEPENDS_LIMIT = 100_000
 _LEAST_BRANCHES = 3
 _FEW = 0.05  # of all objects, or two
 _SMALL_COVERAGE = 1 / 3
@@ -95,7 +136,7 @@ class Taxonomist:
         self._instance = instance
         self._comparer = comparer
         self._gold = gold if gold is not None else instance.gold
-        self._misses: dict[bytes, list[NearMiss]] | None = None
+        self._gold_depends_on: dict[PredicateName, bool | None] = {}
 
     def explain_missing(self, answer: Answer) -> Explanation:
         """Why an answer without a usable formula is wrong."""
@@ -105,24 +146,26 @@ class Taxonomist:
         }
         return Explanation(kinds.get(answer.status, ErrorKind.MISSING), answer.problem)
 
-    def explain(self, formula: Formula, verdict: Verdict, fresh: Sequence[World] | None) -> Explanation | None:
+    def explain(self, formula: Formula, verdict: Verdict, right_on_fresh: bool | None = None) -> Explanation | None:
         """What is wrong with an answer; None for one that is equivalent to the gold or valid without a known fault.
 
-        `fresh` holds hold-out worlds, None where there are none.
+        `right_on_fresh` says whether it was right on all hold-out worlds, None where it was not tried on any.
         """
         if self._gold is not None and self._is_gold(formula):
             return None
-        fails_fresh = fresh is not None and not _matches(formula, fresh)
-        if verdict.valid and not fails_fresh:
+        if verdict.valid and right_on_fresh is not False:
             return self._leaning(verdict)
         return (
             self._edited(formula)
+            or self._complement(formula)
+            or self._edited_twice(formula)
             or self._case_splitting(formula)
             or (self._leaning(verdict) if verdict.valid else None)
             or (Explanation(ErrorKind.OVERFIT, "valid here, wrong on fresh worlds") if verdict.valid else None)
             or self._few_objects(verdict)
             or self._implied(formula)
             or self._structure_lost(formula)
+            or self._other_predicates(formula)
             or Explanation(ErrorKind.UNEXPLAINED, "")
         )
 
@@ -132,27 +175,106 @@ class Taxonomist:
 
     def _edited(self, formula: Formula) -> Explanation | None:
         """The edit of the gold that the answer is, if it is one."""
-        if self._gold is None:
+        miss = self._near_miss(formula)
+        if miss is None:
             return None
-        if self._misses is None:
-            self._misses = {}
-            try:
-                found = near_misses(self._gold, self._comparer)
-            except FormulaTooLargeError:
-                found = []
-            for miss in found:
-                fingerprint = self._comparer.fingerprint(miss.formula)
-                if fingerprint is not None:
-                    self._misses.setdefault(fingerprint, []).append(miss)
+        (edit,) = miss.edits
+        return _of_edits(f"equivalent to the gold with one edit, {edit.kind}: {edit.detail}", edit.kind, *miss.also)
+
+    def _near_miss(self, formula: Formula) -> NearMiss | None:
+        """The near miss of the gold that the answer is equivalent to."""
         fingerprint = self._comparer.fingerprint(formula)
         for miss in self._misses.get(fingerprint, []) if fingerprint is not None else []:
-            if self._comparer.compare(miss.formula, formula).sameness is Sameness.EQUIVALENT:
-                (edit,) = miss.edits
-                also = tuple(dict.fromkeys(_KIND_OF_EDIT[kind] for kind in miss.also))
-                kind = _KIND_OF_EDIT[edit.kind]
-                evidence = f"equivalent to the gold with one edit, {edit.kind}: {edit.detail}"
-                return Explanation(kind, evidence, tuple(one for one in also if one is not kind))
+            if self._same(miss.formula, formula):
+                return miss
         return None
+
+    @functools.cached_property
+    def _misses(self) -> dict[bytes, list[NearMiss]]:
+        """The results of one edit of the gold, by fingerprint; none without a gold, or of one that is too large."""
+        found: dict[bytes, list[NearMiss]] = {}
+        if self._gold is None:
+            return found
+        try:
+            misses = near_misses(self._gold, self._comparer)
+        except FormulaTooLargeError:
+            return found
+        for miss in misses:
+            fingerprint = self._comparer.fingerprint(miss.formula)
+            if fingerprint is not None:
+                found.setdefault(fingerprint, []).append(miss)
+        return found
+
+    def _same(self, first: Formula, second: Formula) -> bool:
+        return self._comparer.compare(first, second).sameness is Sameness.EQUIVALENT
+
+    def _complement(self, formula: Formula) -> Explanation | None:
+        """Whether the answer is the negation of the gold, as it is or with one edit."""
+        if self._gold is None:
+            return None
+        if self._is_gold(Not(formula)):
+            return Explanation(ErrorKind.COMPLEMENT, "true of exactly the objects that the gold is false of")
+        miss = self._near_miss(Not(formula))
+        if miss is None:
+            return None
+        (edit,) = miss.edits
+        evidence = f"equivalent to the negation of the gold with one edit, {edit.kind}: {edit.detail}"
+        return Explanation(ErrorKind.COMPLEMENT, evidence, (_KIND_OF_EDIT[edit.kind],))
+
+    def _edited_twice(self, formula: Formula) -> Explanation | None:
+        """The two edits of the gold that the answer is, if it is such; see NOTE(two edits)."""
+        if not self._misses or self._gold is None or formula.ast_nodes > self._gold.ast_nodes + _MOST_ADDED:
+            return None
+        signature = self._comparer.signature
+        try:
+            worlds = self._instance.worlds[:_LOOKED_AT]
+            undone = edited_again(NearMiss(formula, ()), signature)
+            own, *looks = self._looks([formula, *(one.formula for one in undone)], worlds)
+            met: dict[int, tuple[NearMiss, Edit]] = {}  # by the near miss's place
+            for look, one in zip(looks, undone, strict=True):
+                for number, miss in self._misses_by_look.get(look, []):
+                    if self._comparer.fingerprint(one.formula) == self._comparer.fingerprint(miss.formula):
+                        met.setdefault(number, (miss, one.edits[0]))
+            tried = [met[number] for number in sorted(met)][:_MOST_TRIED]
+            for miss, _ in tried:
+                seconds = edited_again(miss, signature)
+                for second, look in zip(seconds, self._looks([one.formula for one in seconds], worlds), strict=True):
+                    if look == own and self._same(second.formula, formula):
+                        words = "; ".join(f"{edit.kind}: {edit.detail}" for edit in second.edits)
+                        return _of_edits(
+                            f"equivalent to the gold with two edits, {words}", *(edit.kind for edit in second.edits)
+                        )
+            for miss, undoing in tried:
+                if not self._same(miss.formula, next(one.formula for one in undone if one.edits[0] is undoing)):
+                    continue
+                (edit,) = miss.edits
+                return _of_edits(
+                    f"two edits from the gold: with {edit.kind}: {edit.detail}, the gold is the answer with "
+                    f"{undoing.kind}: {undoing.detail}",
+                    edit.kind,
+                    _UNDONE_BY.get(undoing.kind, undoing.kind),
+                )
+        except (EvaluationLimitError, FormulaTooLargeError):
+            return None
+        return None
+
+    @functools.cached_property
+    def _misses_by_look(self) -> dict[bytes, list[tuple[int, NearMiss]]]:
+        """The near misses, each with its place among them, by their extensions in some worlds."""
+        misses = [miss for several in self._misses.values() for miss in several]
+        found: dict[bytes, list[tuple[int, NearMiss]]] = {}
+        looks = self._looks([miss.formula for miss in misses], self._instance.worlds[:_LOOKED_AT])
+        for number, (miss, look) in enumerate(zip(misses, looks, strict=True)):
+            found.setdefault(look, []).append((number, miss))
+        return found
+
+    @staticmethod
+    def _looks(formulas: Sequence[Formula], worlds: Sequence[World]) -> list[bytes]:
+        """The extensions of each in some worlds: a quick first look at which may mean the same."""
+        if not formulas:
+            return []
+        tables = bitset.extensions(list(formulas), list(worlds))
+        return [b"".join(table.tobytes() for table in row) for row in tables]
 
     def _case_splitting(self, formula: Formula) -> Explanation | None:
         """Many branches, each of which covers few labelled objects; or many exceptions, each excluding few others."""
@@ -224,6 +346,57 @@ class Taxonomist:
             return Explanation(ErrorKind.TOO_SHALLOW, f"quantifier depth {depth}, the gold's is {wanted_depth}")
         return None
 
+    def _other_predicates(self, formula: Formula) -> Explanation | None:
+        """Whether the answer depends on other predicates than the gold: on none that decides it, or on one more."""
+        if self._gold is None:
+            return None
+        signature = self._comparer.signature
+        ignored = [
+            name for name in signature if self._depends(formula, name) is False and self._gold_depends(name) is True
+        ]
+        if ignored:
+            evidence = f"the same whatever {' and '.join(ignored)} {'is' if len(ignored) == 1 else 'are'}"
+            return Explanation(ErrorKind.PREDICATE_IGNORED, f"{evidence}, unlike the gold")
+        foreign = [
+            name for name in signature if self._gold_depends(name) is False and self._depends(formula, name) is True
+        ]
+        if foreign:
+            return Explanation(
+                ErrorKind.PREDICATE_FOREIGN, f"depends on {' and '.join(foreign)}, which the gold does not"
+            )
+        return None
+
+    def _gold_depends(self, name: PredicateName) -> bool | None:
+        if name not in self._gold_depends_on:
+            assert self._gold is not None
+            self._gold_depends_on[name] = self._depends(self._gold, name)
+        return self._gold_depends_on[name]
+
+    def _depends(self, formula: Formula, name: PredicateName) -> bool | None:
+        """Whether the formula's extension can change with that of one predicate alone; None where it stays open."""
+        if not any(isinstance(part, Atom) and part.predicate == name for part in subformulas(formula)):
+            return False
+        for world in self._instance.worlds[:_LOOKED_AT]:
+            table = world.true[name]
+            single = np.eye(table.size, dtype=bool)[:_FLIPPED].reshape(-1, *table.shape)
+            variants = [
+                World(world.name, world.domain, world.signature, {**world.true, name: changed}, world.target)
+                for changed in (table, ~table, np.zeros_like(table), np.ones_like(table), *(table ^ single))
+            ]
+            try:
+                ((first, *others),) = bitset.extensions([formula], variants)
+            except EvaluationLimitError:
+                return None
+            if any((first != other).any() for other in others):
+                return True
+        signature = self._comparer.signature
+        other = next(one for one in (f"{name[:90]}_{i}" for i in itertools.count()) if one not in signature)
+        try:
+            difference = Not(Iff(formula, with_predicates(formula, {name: other})))
+            return None if is_satisfiable(difference, _DEPENDS_LIMIT) else False
+        except BudgetExhaustedError:
+            return None
+
     def _few_objects(self, verdict: Verdict) -> Explanation | None:
         wrong = sum(one.mismatches for one in verdict.failed_worlds if one.side != "NO")
         objects = sum(one.size for one in verdict.worlds if one.side != "NO")
@@ -232,9 +405,8 @@ class Taxonomist:
         return Explanation(ErrorKind.NEAR_MISS, f"{wrong} of {objects} objects are wrong")
 
 
-def _matches(formula: Formula, worlds: Sequence[World]) -> bool:
-    try:
-        (tables,) = bitset.extensions([formula], list(worlds))
-    except EvaluationLimitError:
-        return False
-    return all((table == world.target).all() for table, world in zip(tables, worlds, strict=True))
+def _of_edits(evidence: str, kind: str, *also: str) -> Explanation:
+    """The explanation by an edit, and others that it may be called by or that came with it."""
+    kinds = dict.fromkeys(_KIND_OF_EDIT[one] for one in also)
+    first = _KIND_OF_EDIT[kind]
+    return Explanation(first, evidence, tuple(one for one in kinds if one is not first))

@@ -1,10 +1,10 @@
 """Instance files: v1 records as YAML, JSON or JSON lines, compressed or not."""
 
 import difflib
+import functools
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -19,7 +19,16 @@ from induction.errors import (
 )
 from induction.worlds.instance import Instance
 from induction.worlds.records import instance_from_record, record_from_instance, record_id, unused_name
-from induction.worlds.texts import MAX_RECORDS, display_name, parse_records, read_text
+from induction.worlds.texts import (
+    MAX_FILE_BYTES,
+    MAX_RECORDS,
+    TextLines,
+    display_name,
+    holds_json_lines,
+    parse_lines,
+    parse_records,
+    read_text,
+)
 from induction.worlds.writing import write_whole
 
 MAX_FILE_CELLS = 2**28
@@ -28,43 +37,84 @@ MAX_FILE_CELLS = 2**28
 MAX_FAULTY_RECORDS = 1_000
 """After so many faulty records the rest of a file is not looked at: it is no file of instances."""
 
+_YAML_SUFFIXES = (".yaml", ".yml")
 _LONGEST_COMPARED = 80  # similarity costs the product of the lengths
 
 _YAML_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-@dataclass(frozen=True)
 class InstanceFile:
-    """The records of one file, not yet looked into. `name` is what errors call the file."""
+    """The records of one file, not yet looked into. `name` is what errors call the file.
 
-    name: str
-    records: tuple[Any, ...]
+    Records of JSON lines are read anew each time they are asked for and never held together.
+    """
+
+    def __init__(self, name: str, records: Sequence[Any] | TextLines) -> None:
+        self.name = name
+        self._records = records
+
+    @functools.cached_property
+    def _given(self) -> list[str | None]:
+        return [record_id(record) for record, _ in self._read()]
 
     def ids(self) -> list[str]:
         """The id of each record, in file order; a record without one is called `record_<position>` or the like."""
-        given = [record_id(record) for record in self.records]
-        taken = set(given)
+        taken = set(self._given)
         return [
             unused_name(f"record_{position}", taken) if name is None else name
-            for position, name in enumerate(given, start=1)
+            for position, name in enumerate(self._given, start=1)
         ]
+
+    def _read(self) -> Iterator[tuple[Any, int]]:
+        """Each record, and the bytes of the file up to it where it is one of lines."""
+        if isinstance(self._records, TextLines):
+            for line, record in parse_lines(self._records, self.name):
+                yield record, line.offset
+        else:
+            for record in self._records:
+                yield record, 0
 
     def entries(self, ids: Collection[str] | None = None) -> Iterator[Instance | InstanceFormatError]:
         """Each record as an instance or, unraised, as the error that says what is wrong with it.
 
-        With `ids`, only the records of these ids, in file order.
+        With `ids`, only the records of these ids, in file order. Made to be held together: all within
+        `MAX_FILE_BYTES`, `MAX_RECORDS` and `MAX_FILE_CELLS`.
 
         Raises:
             UnknownNameError: an id that no record has.
+            InstanceFormatError: the file is larger.
         """
-        names = self.ids()
+        return self._entries(ids, held=True)
+
+    def stream(self, ids: Collection[str] | None = None) -> Iterator[Instance | InstanceFormatError]:
+        """As `entries`, made to be let go one after another: JSON lines may be of any number."""
+        if isinstance(self._records, TextLines):
+            return self._entries(ids, held=False)
+        return iter(self._all if ids is None else self._entries(ids, held=True))
+
+    @functools.cached_property
+    def _all(self) -> list[Instance | InstanceFormatError]:
+        """Every entry of a file whose records are held anyway."""
+        return list(self._entries(None, held=True))
+
+    def _entries(self, ids: Collection[str] | None, *, held: bool) -> Iterator[Instance | InstanceFormatError]:
+        names: list[str] | None = None
         if ids is not None:
+            names = self.ids()
+            known = set(names)
             for wanted in ids:
-                if wanted not in names:
+                if wanted not in known:
                     raise UnknownNameError(f"{self.name}: no instance '{printable(wanted)}'{_near(wanted, names)}")
         first_with: dict[str, int] = {}
         cells = faults = 0
-        for position, (record, name) in enumerate(zip(self.records, names, strict=True), start=1):
+        for position, (record, offset) in enumerate(self._read(), start=1):
+            if held and (position > MAX_RECORDS or offset > MAX_FILE_BYTES):
+                limit = f"{MAX_RECORDS:,} records" if position > MAX_RECORDS else f"{MAX_FILE_BYTES // 2**20} MiB"
+                raise InstanceFormatError(f"is larger than the limit of {limit}", file=self.name)
+            name = record_id(record)
+            if name is None:
+                names = names or self.ids()
+                name = names[position - 1]
             first_with.setdefault(name, position)
             if ids is not None and name not in ids:
                 continue
@@ -78,7 +128,7 @@ class InstanceFile:
                     return
                 continue
             cells += sum(table.size for world in instance.worlds for table in world.true.values())
-            if cells > MAX_FILE_CELLS:
+            if held and cells > MAX_FILE_CELLS:
                 yield InstanceFormatError(
                     f"the tables of the file up to here take more than {MAX_FILE_CELLS:,} entries",
                     file=self.name,
@@ -120,14 +170,21 @@ def open_instances(path: str | os.PathLike[str]) -> InstanceFile:
         MissingFileError: no such file, or it cannot be read.
         InstanceFormatError: the file as a whole cannot be read; faults of one record are left to `entries`.
     """
-    name = display_name(path)
-    text = read_text(path)
-    records = tuple(parse_records(text, name, file_suffix(path)))
+    suffix = file_suffix(path)
+    if suffix in _YAML_SUFFIXES:
+        records = tuple(parse_records(read_text(path), display_name(path), suffix))
+    else:
+        lines = TextLines(path)
+        if holds_json_lines(lines, suffix):
+            return InstanceFile(lines.name, lines)
+        records = tuple(parse_records(lines.whole(), lines.name, suffix))
     if not records:
-        raise InstanceFormatError("holds no records", file=name)
+        raise InstanceFormatError("holds no records", file=display_name(path))
     if len(records) > MAX_RECORDS:
-        raise InstanceFormatError(f"holds {len(records):,} records; the limit is {MAX_RECORDS:,}", file=name)
-    return InstanceFile(name, records)
+        raise InstanceFormatError(
+            f"holds {len(records):,} records; the limit is {MAX_RECORDS:,}", file=display_name(path)
+        )
+    return InstanceFile(display_name(path), records)
 
 
 def read_instances(path: str | os.PathLike[str], ids: Collection[str] | None = None) -> list[Instance]:
@@ -167,7 +224,7 @@ def instances_as_bytes(path: str | os.PathLike[str], instances: Iterable[Instanc
             text = "".join(json.dumps(record, allow_nan=False) + "\n" for record in records)
         elif suffix == ".json":
             text = json.dumps(records, indent=1, allow_nan=False) + "\n"
-        elif suffix in (".yaml", ".yml"):
+        elif suffix in _YAML_SUFFIXES:
             text = yaml.dump(records, Dumper=_unaliased(_YAML_DUMPER), sort_keys=False, allow_unicode=True, width=120)
         else:
             raise InductionError(f"{display_name(path)}: write to a name ending in .yaml, .json or .jsonl (or .gz)")

@@ -1,7 +1,8 @@
 """Bytes of any origin to plain Python values, within bounds: gzip, UTF-8, JSON, JSON lines and YAML.
 
 What comes back is made of dict, list, str, int, float, bool and None only. Nothing here trusts its input:
-sizes are bounded before memory is spent, and every fault is one `InstanceFormatError` with its place.
+sizes are bounded before memory is spent, and every fault is one `InstanceFormatError` with its place. JSON and YAML
+are read whole, within `MAX_FILE_BYTES`; files of lines go line by line (`TextLines`) and may be of any length.
 """
 
 import collections
@@ -11,10 +12,11 @@ import math
 import os
 import re
 import sys
+import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import yaml
 
@@ -22,13 +24,19 @@ from induction.errors import InductionError, InstanceFormatError, MissingFileErr
 from induction.worlds import ledger
 
 MAX_FILE_BYTES = 128 * 2**20
-"""Largest file that is read, before and after decompression."""
+"""Largest file that is read whole, before and after decompression, and largest line of one that is not."""
+
+MAX_COPY_BYTES = 16 * 2**30
+"""Most content that is put into a temporary file, from standard input or gzip."""
 
 MAX_GZIP_MEMBERS = 4_000
-"""Most compressed parts in one file; block-wise compressors make one of each 64 KiB."""
+"""Most compressed parts in one file beyond one of each KiB of content; block-wise compressors make one of each 64."""
 
 MAX_NODES = 4_000_000
-"""Most values in one file, estimated before reading by its commas, brackets and lines."""
+"""Most values in one file or line, estimated before reading by its commas, brackets and lines."""
+
+MAX_BLANK_LINES = 1_000_000
+"""Most blank lines one after another: compressed they cost their writer nothing."""
 
 MAX_RECORDS = 100_000
 """Most records in one file."""
@@ -45,6 +53,7 @@ MAX_NESTING = 64
 STANDARD_INPUT = "-"
 
 _CHUNK_BYTES = 2**20
+_GZIP = b"\x1f\x8b"
 _YAML_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 # A subset of what YAML 1.1 takes for other than text, so that whatever a YAML 1.1 writer leaves unquoted as text
@@ -77,10 +86,131 @@ def read_text(path: str | os.PathLike[str]) -> str:
             ledger.reading(stream.fileno(), name)
             return _decode(_read_bounded(stream, name), name)
     except (OSError, ValueError) as error:
-        if isinstance(error, InductionError):
-            raise
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise MissingFileError(path, reason) from None
+        raise _unreadable(error, path) from None
+
+
+def _unreadable(error: OSError | ValueError, path: str | os.PathLike[str]) -> InductionError:
+    if isinstance(error, InductionError):
+        return error
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return MissingFileError(path, reason)
+
+
+class Line(NamedTuple):
+    """A line with its number, counted from 1, and where it begins in the decompressed file, in bytes."""
+
+    number: int
+    offset: int
+    text: str
+
+    @property
+    def place(self) -> str:
+        """What errors call it."""
+        return f"line {self.number}"
+
+
+class TextLines:
+    """The lines that are not blank of a file of any size (`-`: standard input), one after another or by their place.
+
+    One line is held at a time. Iterating begins anew each time; `at` reads a single line again. What cannot be read
+    twice or by place is first put into a temporary file: standard input, pipes and, once `at` is called, gzip.
+
+    Raises, when made or read:
+        MissingFileError: no such file, or it cannot be read.
+        InstanceFormatError: a line larger than `MAX_FILE_BYTES`, broken gzip, or not UTF-8 text.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+        self.name = display_name(path)
+        self._copy: BinaryIO | None = None  # plain content that can be read by place
+        try:
+            if os.fspath(path) == STANDARD_INPUT:
+                if sys.stdin is None:
+                    raise MissingFileError(self.name, "is closed")
+                self._copy = self._copied(sys.stdin.buffer)
+            else:
+                with Path(path).open("rb") as stream:
+                    if not stream.seekable():
+                        self._copy = self._copied(stream)
+        except (OSError, ValueError) as error:
+            raise _unreadable(error, path) from None
+
+    def __iter__(self) -> Iterator[Line]:
+        try:
+            if self._copy is not None:
+                self._copy.seek(0)
+                yield from self._lines(self._copy)
+            else:
+                with Path(self.path).open("rb") as stream:
+                    yield from self._lines(stream)
+        except (OSError, ValueError) as error:
+            raise _unreadable(error, self.path) from None
+
+    def at(self, number: int, offset: int) -> Line:
+        """The line that begins at `offset`, as an iteration gave it."""
+        try:
+            if self._copy is None:
+                stream = Path(self.path).open("rb")  # noqa: SIM115 -- kept for the next line
+                compressed = stream.read(2) == _GZIP
+                stream.seek(0)
+                self._copy = self._copied(stream) if compressed else stream
+            self._copy.seek(offset)
+            return Line(number, offset, _decode(self._copy.readline().rstrip(b"\n"), self.name, number))
+        except (OSError, ValueError) as error:
+            raise _unreadable(error, self.path) from None
+
+    def whole(self) -> str:
+        """All of the text, as `read_text` would give it."""
+        if self._copy is None:
+            return read_text(self.path)
+        self._copy.seek(0)
+        return _decode(_read_bounded(self._copy, self.name), self.name)
+
+    def close(self) -> None:
+        """Let go of what `at` holds open."""
+        if self._copy is not None:
+            self._copy.close()
+
+    def _copied(self, stream: BinaryIO) -> BinaryIO:
+        copy = tempfile.TemporaryFile()  # noqa: SIM115 -- closed, and so removed, with this object
+        for chunk in _content(stream, self.name, bounded=False):
+            copy.write(chunk)
+            if copy.tell() > MAX_COPY_BYTES:
+                raise InstanceFormatError(f"is larger than {MAX_COPY_BYTES // 2**30} GiB", file=self.name)
+        return copy
+
+    def _lines(self, stream: BinaryIO) -> Iterator[Line]:
+        number = blank = 0
+        for offset, content in _split(_content(stream, self.name, bounded=False), self.name):
+            number += 1
+            if not content or content.isspace():
+                blank += 1
+                if blank > MAX_BLANK_LINES:
+                    raise InstanceFormatError(f"more than {MAX_BLANK_LINES:,} blank lines in a row", file=self.name)
+                continue
+            blank = 0
+            text = _decode(content, self.name, number)
+            if text.strip():
+                yield Line(number, offset, text)
+
+
+def _split(chunks: Iterator[bytes], name: str) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their offsets, each of bounded size."""
+    begun = bytearray()
+    offset = 0
+    for chunk in chunks:
+        *ended, rest = chunk.split(b"\n")
+        for part in ended:
+            begun += part
+            yield offset, bytes(begun)
+            offset += len(begun) + 1
+            begun.clear()
+        begun += rest
+        if len(begun) > MAX_FILE_BYTES:
+            raise InstanceFormatError(f"a line is larger than {MAX_FILE_BYTES // 2**20} MiB", file=name)
+    if begun:
+        yield offset, bytes(begun)
 
 
 def display_name(path: str | os.PathLike[str]) -> str:
@@ -89,25 +219,30 @@ def display_name(path: str | os.PathLike[str]) -> str:
 
 
 def _read_bounded(stream: BinaryIO, name: str) -> bytes:
+    return b"".join(_content(stream, name, bounded=True))
+
+
+def _content(stream: BinaryIO, name: str, *, bounded: bool) -> Iterator[bytes]:
+    """The text of a stream in pieces, decompressed if it is gzip by content; all of it in `MAX_FILE_BYTES` if so."""
     first = stream.read(_CHUNK_BYTES)
-    compressed = first[:2] == b"\x1f\x8b"
-    raw = _raw_chunks(first, stream, name)
-    content = bytearray()
+    compressed = first[:2] == _GZIP
+    raw = _raw_chunks(first, stream, name, bounded=bounded)
+    taken = 0
     for chunk in _decompressed(raw, name) if compressed else raw:
         if b"\0" in chunk:
             raise InstanceFormatError("is binary, not text (it holds a NUL byte)", file=name)
-        content += chunk
-        if len(content) > MAX_FILE_BYTES:
+        taken += len(chunk)
+        if bounded and taken > MAX_FILE_BYTES:
             raise _too_large(name, " when decompressed" if compressed else "")
-    return bytes(content)
+        yield chunk
 
 
-def _raw_chunks(first: bytes, stream: BinaryIO, name: str) -> Iterator[bytes]:
-    """The bytes of a stream, bounded: a compressed one could go on for ever without yielding anything."""
+def _raw_chunks(first: bytes, stream: BinaryIO, name: str, *, bounded: bool) -> Iterator[bytes]:
+    """The bytes of a stream as they are."""
     chunk, taken = first, 0
     while chunk:
         taken += len(chunk)
-        if taken > MAX_FILE_BYTES:
+        if bounded and taken > MAX_FILE_BYTES:
             raise _too_large(name, "")
         yield chunk
         chunk = stream.read(_CHUNK_BYTES)
@@ -116,18 +251,25 @@ def _raw_chunks(first: bytes, stream: BinaryIO, name: str) -> Iterator[bytes]:
 def _decompressed(raw: Iterator[bytes], name: str) -> Iterator[bytes]:
     """The content of gzip members one after another, in pieces of bounded size."""
     member, members = zlib.decompressobj(wbits=31), 1
+    given = without = 0  # bytes of content so far, and bytes read since there was any
     try:
         for chunk in raw:
             rest = chunk
+            without += len(chunk)
+            if without > MAX_FILE_BYTES:  # a header can go on for ever
+                raise _too_large(name, "")
             while rest:
                 if member.eof:
                     rest = rest.lstrip(b"\0")  # members may be padded
                     if not rest:
                         break
                     member, members = zlib.decompressobj(wbits=31), members + 1
-                    if members > MAX_GZIP_MEMBERS:
-                        raise InstanceFormatError(f"has more than {MAX_GZIP_MEMBERS:,} gzip members", file=name)
-                yield member.decompress(rest, _CHUNK_BYTES)
+                    if members > MAX_GZIP_MEMBERS + given // 2**10:
+                        raise InstanceFormatError(f"has more than {members - 1:,} gzip members", file=name)
+                content = member.decompress(rest, _CHUNK_BYTES)
+                if content:
+                    given, without = given + len(content), 0
+                    yield content
                 rest = member.unused_data if member.eof else member.unconsumed_tail
     except zlib.error:
         raise InstanceFormatError("is a broken gzip file", file=name) from None
@@ -139,18 +281,18 @@ def _too_large(name: str, when: str) -> InstanceFormatError:
     return InstanceFormatError(f"is larger than {MAX_FILE_BYTES // 2**20} MiB{when}", file=name)
 
 
-def _decode(content: bytes, name: str) -> str:
+def _decode(content: bytes, name: str, first_line: int = 1) -> str:
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-8-sig" if first_line == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line = content.count(b"\n", 0, error.start) + first_line
         raise InstanceFormatError(
             f"is not UTF-8 text (byte {content[error.start]:#04x})", file=name, place=f"line {line}"
         ) from None
 
 
 def parse_records(text: str, name: str, suffix: str = "") -> Iterator[Any]:
-    """The records in `text`, in order; a broken line of JSON lines comes as an `InstanceFormatError`, unraised.
+    """The records in a text that is not of JSON lines, in order.
 
     `suffix` (`.yaml`, `.yml`, `.json`, `.jsonl`) says how to read it; without a known one the content does. A
     list at the top is a list of records, a mapping one record.
@@ -166,33 +308,44 @@ def parse_records(text: str, name: str, suffix: str = "") -> Iterator[Any]:
     if suffix in (".yaml", ".yml") or (suffix not in (".json", ".jsonl") and start not in "{["):
         for document in load_yaml(text, name):
             yield from document if isinstance(document, list) else [document]
-    elif suffix == ".jsonl" and start != "[":
-        yield from _parse_json_lines(text, name)
     else:
-        try:
-            document = load_json(text, name)
-        except _FurtherJsonError:
-            yield from _parse_json_lines(text, name)
-        else:
-            yield from document if isinstance(document, list) else [document]
+        document = load_json(text, name)
+        yield from document if isinstance(document, list) else [document]
 
 
-def _parse_json_lines(text: str, name: str) -> Iterator[Any]:
+def holds_json_lines(lines: TextLines, suffix: str) -> bool:
+    """Whether a file is one of JSON lines: by its name or, unless it is called YAML, by its first line."""
+    if suffix in (".yaml", ".yml"):
+        return False
+    first = next(iter(lines), None)
+    if first is None:
+        raise InstanceFormatError("is empty", file=lines.name)
+    start = first.text.lstrip()[0]
+    if suffix == ".jsonl" or start != "{":
+        return suffix == ".jsonl" and start != "["
+    try:
+        load_json(first.text, lines.name)
+    except InstanceFormatError:
+        return False
+    return True
+
+
+def parse_lines(lines: Iterable[Line], name: str) -> Iterator[tuple[Line, Any]]:
+    """Each line with its JSON value; for a broken one the value is an `InstanceFormatError`, unraised."""
     broken = 0
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                yield load_json(line, name, first_line=number)
-            except InstanceFormatError as error:
-                yield error
-                broken += 1
-                if broken == MAX_BROKEN_LINES:
-                    yield InstanceFormatError(f"{broken:,} broken lines; the rest is not read", file=name)
-                    return
-
-
-class _FurtherJsonError(InstanceFormatError):
-    """A complete JSON value with more text behind it."""
+    for line in lines:
+        try:
+            if sum(map(line.text.count, ",[{")) > MAX_NODES:
+                raise InstanceFormatError(f"holds more than {MAX_NODES:,} values", file=name, place=line.place)
+            value = load_json(line.text, name, first_line=line.number)
+        except InstanceFormatError as error:
+            yield line, error
+            broken += 1
+            if broken == MAX_BROKEN_LINES:
+                yield line, InstanceFormatError(f"{broken:,} broken lines; the rest is not read", file=name)
+                return
+        else:
+            yield line, value
 
 
 def load_json(text: str, name: str, first_line: int = 1) -> Any:
@@ -200,8 +353,7 @@ def load_json(text: str, name: str, first_line: int = 1) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
-        kind = _FurtherJsonError if error.msg == "Extra data" and text.lstrip()[:1] == "{" else InstanceFormatError
-        raise kind(
+        raise InstanceFormatError(
             f"broken JSON: {error.msg}",
             file=name,
             place=f"line {first_line + error.lineno - 1}, column {error.colno}",

@@ -8,8 +8,9 @@ import secrets
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from induction.errors import MissingFileError, OutputError, UsageError, printable
 from induction.interrupts import interrupts_held
@@ -17,11 +18,15 @@ from induction.worlds import ledger
 
 STANDARD_OUTPUT = "-"
 
+Content: TypeAlias = bytes | Iterable[bytes]
+"""What a file is to hold, whole or in pieces."""
+
+_LARGE_PIECE = 2**20
 _TEMPORARY = ".induction-"  # whatever the output is called: a name near the longest there may be has no room for more
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Put `content` at `path`, compressed for a `.gz` name, by way of a temporary file beside it.
+def write_whole(path: str | os.PathLike[str], content: Content) -> None:
+    """Put `content`, whole or in pieces, at `path`, compressed for a `.gz` name, by way of a temporary file beside it.
 
     `-` is standard output; what is no ordinary file, such as a device or a pipe, is written to as it is. What a link
     stands for is replaced, not the link, and keeps its permissions.
@@ -31,32 +36,43 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
         UsageError: it is a directory, or a file that the command reads.
         OutputError: the file cannot be written; what stood at `path` is then still there.
     """
+    pieces = [content] if isinstance(content, bytes) else content
     if os.fspath(path).lower().endswith(".gz"):
-        compressed = io.BytesIO()
-        with gzip.GzipFile(filename="", mode="wb", fileobj=compressed, mtime=0) as stream:
-            stream.write(content)
-        content = compressed.getvalue()
+        pieces = _compressed(pieces)
     if os.fspath(path) == STANDARD_OUTPUT:
         sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.writelines(pieces)
         return
     ledger.writing(path)
     there = _status(path)
     with naming(path):
         if there is not None and not stat.S_ISREG(there.st_mode):
             with open(path, "wb") as stream:  # a device or a pipe; by its name as given, since a pipe has no other
-                stream.write(content)
+                stream.writelines(pieces)
         else:
-            _replace(os.path.realpath(path), content, there)
+            _replace(os.path.realpath(path), pieces, there)
 
 
-def _replace(target: str, content: bytes, there: os.stat_result | None) -> None:
+def _compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The gzip form of all pieces together; without a time, so that the same content gives the same bytes."""
+    buffer = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, mtime=0) as stream:
+        for piece in pieces:
+            stream.write(piece)
+            if buffer.tell() > _LARGE_PIECE:
+                yield buffer.getvalue()
+                buffer.seek(0)
+                buffer.truncate()
+    yield buffer.getvalue()
+
+
+def _replace(target: str, pieces: Iterable[bytes], there: os.stat_result | None) -> None:
     temporary = os.path.join(os.path.dirname(target), _TEMPORARY + secrets.token_hex(8))
     with interrupts_held():
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
+                stream.writelines(pieces)
                 stream.flush()
                 os.fsync(handle)  # some disks say only now that they are full
             if there is not None:
