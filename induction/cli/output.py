@@ -111,7 +111,7 @@ def note_rows_remain(journal: "RowJournal", total: int, noun: str = "rows") -> N
 
 
 @contextlib.contextmanager
-def progress_bar(what: str, total: int, done: int = 0) -> "Iterator[Callable[[int], None]]":
+def progress_bar(what: str, total: int, done: float = 0) -> "Iterator[Callable[[float], None]]":
     """A bar on standard error while it is a terminal, with the time left; call what it gives with steps done."""
     from rich.console import Console
     from rich.progress import Progress
