@@ -285,7 +285,7 @@ def _make_chunk(argument: Any, send: Callable[[Any], None]) -> list[tuple[str, A
     """
     from induction.generation.pipeline import ATTEMPTS, make_instance
     from induction.generation.refusals import NoInstanceError
-    from induction.worlds.records import record_from_instance
+    from induction.worlds.record_writing import record_from_instance
 
     chunk, options, seed, trial = argument
     made: list[tuple[str, Any, str]] = []

@@ -160,7 +160,7 @@ def journal_key(command: str, instances: "Sequence[Instance]", **options: Any) -
     import json
 
     from induction import __version__
-    from induction.worlds.records import record_from_instance
+    from induction.worlds.record_writing import record_from_instance
 
     content = json.dumps([record_from_instance(instance) for instance in instances], sort_keys=True)
     digest = hashlib.sha256(content.encode()).hexdigest()

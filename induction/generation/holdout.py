@@ -11,8 +11,8 @@ from induction.generation.recipes import Recipe, infer_recipe, recipe_from_recor
 from induction.generation.refusals import NoGold, NoWorldsError
 from induction.generation.worlds import WorldSource
 from induction.worlds.instance import Instance, Regime
-from induction.worlds.records import HOLDOUT_SCHEMA, record_from_instance
 from induction.worlds.world import World
+from induction.worlds.record_writing import HOLDOUT_SCHEMA, record_from_instance
 
 _PATIENCE = 1_000  # worlds drawn for each that is wanted: some golds label few objects of most worlds
 

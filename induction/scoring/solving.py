@@ -16,7 +16,8 @@ from induction.formula.syntax import Formula, to_sexpr
 from induction.running.tasks import Limits, Report, Task
 from induction.search import Progress, SearchOptions, count_mislabelled, fits, load_search
 from induction.worlds.instance import Instance, Regime
-from induction.worlds.records import instance_from_record, record_from_instance
+from induction.worlds.records import instance_from_record
+from induction.worlds.record_writing import record_from_instance
 
 _BETWEEN_REPORTS_S = 0.2
 _SPARE_BYTES = 300 * 2**20

@@ -23,8 +23,9 @@ from induction.errors import (
     printable,
 )
 from induction.worlds.instance import Instance
-from induction.worlds.records import instance_from_record, record_from_instance, record_id, unused_name
+from induction.worlds.records import instance_from_record, record_id, unused_name
 from induction.worlds.texts import MAX_RECORDS, display_name, parse_records, read_text
+from induction.worlds.record_writing import record_from_instance
 
 MAX_FILE_CELLS = 2**28
 """Most table entries of all instances of one file together."""

@@ -13,12 +13,12 @@ import time
 import jsonschema
 import pytest
 from conftest import PROJECT, heed_interrupts
+from induction.worlds.record_writing import record_from_instance
 from v1_schema import SCHEMA
 
 from induction.evaluation import reference
 from induction.generation.isomorphism import may_be_isomorphic
 from induction.worlds import read_instances
-from induction.worlds.records import record_from_instance
 
 
 def test_the_same_bytes_for_any_number_of_jobs(induction, tmp_path):
