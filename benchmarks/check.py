@@ -9,9 +9,7 @@ median under 10 ms; a circuit of a depth-3 formula on 12 objects with every bina
 The smoke tier takes a tenth of the formulas and worlds; medians are over repeated runs, times are CPU seconds.
 """
 
-import argparse
 import collections
-import json
 import re
 import resource
 import statistics
@@ -24,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from arguments import give, seeded_parser
 from machine import PROJECT, machine
 
 from induction.evaluation import bitset, reference
@@ -182,11 +181,7 @@ def commands(repeats: int) -> dict[str, float]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tier", choices=("smoke", "full"), default="smoke")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path)
-    options = parser.parse_args()
+    options = seeded_parser(__doc__).parse_args()
     full = options.tier == "full"
     results = {
         "command": f"python benchmarks/check.py --tier {options.tier} --seed {options.seed}",
@@ -196,10 +191,7 @@ def main() -> None:
         "evaluators": evaluators(options.seed, 1000 if full else 100, 100 if full else 10, repeats=5),
         "commands": commands(repeats=9 if full else 3),
     }
-    text = json.dumps(results, indent=2)
-    print(text)
-    if options.output:
-        options.output.write_text(text + "\n")
+    give(results, options.output)
     if results["evaluators"]["disagreements"]:
         raise SystemExit("the evaluators disagree")
 

@@ -8,16 +8,14 @@ up to 3 objects; of pairs that are equivalent by construction at least 95 % are 
 comparison of the first two parts is by a comparer that has seen neither formula.
 """
 
-import argparse
 import collections
-import json
 import statistics
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from arguments import give, seeded_parser
 from machine import PROJECT, machine
 
 from induction.formula.metrics import count_quantifiers
@@ -134,11 +132,7 @@ def pool(seed: int, count: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tier", choices=("smoke", "full"), default="smoke")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path)
-    options = parser.parse_args()
+    options = seeded_parser(__doc__).parse_args()
     full = options.tier == "full"
     results = {
         "command": f"python benchmarks/equivalence.py --tier {options.tier} --seed {options.seed}",
@@ -147,10 +141,7 @@ def main() -> None:
         "equivalent_by_construction": equivalent_by_construction(options.seed, 2000 if full else 200),
         "pool": pool(options.seed, 10_000 if full else 1000),
     }
-    text = json.dumps(results, indent=2)
-    print(text)
-    if options.output:
-        options.output.write_text(text + "\n")
+    give(results, options.output)
     if results["random_pairs"]["disagreements"]:
         sys.exit("brute force disagrees")
 

@@ -7,8 +7,6 @@ Claims, on two cores: at least 20 uncertified hard-band FullObs instances a seco
 from process start, wall and CPU seconds; the full tier makes 400 uncertified instances and the suite of 375.
 """
 
-import argparse
-import json
 import resource
 import subprocess
 import sys
@@ -17,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from arguments import give, seeded_parser
 from machine import machine
 
 INDUCTION = str(Path(sys.executable).with_name("induction"))
@@ -45,11 +44,7 @@ def command(arguments: list[str], count: int, jobs: int, folder: Path) -> dict[s
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tier", choices=("smoke", "full"), default="smoke")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path)
-    options = parser.parse_args()
+    options = seeded_parser(__doc__).parse_args()
     full = options.tier == "full"
     seed = ["--seed", str(options.seed)]
     hard = ["--regime", "fullobs", "--band", "hard", *seed]
@@ -69,10 +64,7 @@ def main() -> None:
         "machine": machine(),
         "runs": figures,
     }
-    text = json.dumps(results, indent=2)
-    print(text)
-    if options.output:
-        options.output.write_text(text + "\n")
+    give(results, options.output)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,7 @@ at least 99 % exact on all 200, identified CI at least 90 %. The intervals are W
 tier makes 40 instances of each FullObs band (10 of the challenge) and 30 of each of CI.
 """
 
-import argparse
 import io
-import json
 import multiprocessing
 import sys
 from collections import defaultdict
@@ -19,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from arguments import give, seeded_parser
 from machine import machine
 
 from induction.budget import Budget
@@ -130,10 +129,7 @@ def tasks_of(band: Band, count: int, seed: int) -> list[tuple[str, int, int, boo
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tier", choices=("smoke", "full"), default="smoke")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path)
+    parser = seeded_parser(__doc__)
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
     full = options.tier == "full"
@@ -157,10 +153,7 @@ def main() -> None:
         "summary": table,
         "not_exact": [row for row in rows if row["right"] < 1.0 and row["certified"]],
     }
-    text = json.dumps(results, indent=2)
-    print(text)
-    if options.output:
-        options.output.write_text(text + "\n")
+    give(results, options.output)
     if options.plot:
         options.plot.write_bytes(plot(table))
 

@@ -7,7 +7,6 @@ hold-out worlds, in under 1 GB; a run killed half-way goes on without a row lost
 are made first and not timed: golds, near misses, random formulas and broken texts. The smoke tier takes a tenth.
 """
 
-import argparse
 import json
 import os
 import resource
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from arguments import give, seeded_parser
 from machine import machine
 
 from induction.families.mutations import edited_once
@@ -87,11 +87,7 @@ def killed_and_resumed(command: list[str], out: Path, expected: bytes) -> dict[s
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tier", choices=("smoke", "full"), default="smoke")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path)
-    options = parser.parse_args()
+    options = seeded_parser(__doc__).parse_args()
     count = "775" if options.tier == "full" else "78"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -102,7 +98,7 @@ def main() -> None:
             [INDUCTION, "holdout", str(suite), "-n", "5", "-o", str(holdout)], check=True, capture_output=True
         )
         rows = predictions(suite, options.seed)
-        answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        answers.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         score = [INDUCTION, "score", str(suite), str(answers), "--holdout", str(holdout)]
         out = folder / "evaluation.jsonl"
         figures = timed([*score, "--jobs", "2", "-o", str(out)])
@@ -123,10 +119,7 @@ def main() -> None:
         "killed_and_resumed": resumed,
         "report": report,
     }
-    text = json.dumps(results, indent=2)
-    print(text)
-    if options.output:
-        options.output.write_text(text + "\n")
+    give(results, options.output)
 
 
 if __name__ == "__main__":

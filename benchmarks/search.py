@@ -15,7 +15,6 @@ same process, and peak memory the operating system's account of the process. Cla
   (`pip install 'induction[peers]'`), 60 s each; else skipped, and said.
 """
 
-import argparse
 import importlib.util
 import json
 import statistics
@@ -23,10 +22,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from arguments import give, seeded_parser
 from machine import PROJECT, machine
 
 from induction.budget import Budget
@@ -226,11 +225,8 @@ def peers(seed: int, per_gold: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tier", choices=("smoke", "full"), default="smoke")
-    parser.add_argument("--seed", type=int, default=1)
+    parser = seeded_parser(__doc__)
     parser.add_argument("--parts", default="bands,exhaust,real,scaling,peers")
-    parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     full = options.tier == "full"
     parts: dict[str, Callable[[], Any]] = {
@@ -247,10 +243,7 @@ def main() -> None:
     for part in options.parts.split(","):
         results[part] = parts[part]()
         print(json.dumps({part: results[part]}, indent=1), file=sys.stderr, flush=True)
-    text = json.dumps(results, indent=1)
-    print(text)
-    if options.output:
-        options.output.write_text(text + "\n")
+    give(results, options.output)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ with rescue at least the published shares (48.8, 82.0, 100 %), portfolio at leas
 rejected by the reference evaluator. The published figures are of other instances, and of 30 minutes each.
 """
 
-import argparse
 import json
 import statistics
 import subprocess
@@ -23,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import arguments
 from machine import PROJECT, machine
 
 from induction.scoring.metrics import summarise, within
@@ -93,13 +93,11 @@ def figures(path: Path) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Run the suites and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tier", choices=["smoke", "full"], default="smoke")
+    parser = arguments.parser(__doc__)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--budgets", help="wall seconds, comma-separated, instead of the tier's")
     parser.add_argument("--suites", help="of data, challenge, real examples, real challenge: only these")
-    parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     folder = options.folder or Path(tempfile.mkdtemp(prefix="suite-"))
     folder.mkdir(parents=True, exist_ok=True)
@@ -118,11 +116,13 @@ def main() -> None:
             print_bands(result["suites"][name])
             if suite == "data" and budget_s == 60:
                 result["claims"] = claims(result["suites"][name])
-    rows = [json.loads(line) for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()]
+    rows = [
+        json.loads(line) for path in folder.glob("*.jsonl") for line in path.read_text(encoding="utf-8").splitlines()
+    ]
     result["rejected"] = sum(len(row.get("rejected", [])) for row in rows)
     print(json.dumps({key: result[key] for key in ("machine", "claims", "rejected") if key in result}))
     if options.output:
-        options.output.write_text(json.dumps(result, indent=2) + "\n")
+        options.output.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8", newline="\n")
 
 
 def claims(lines: list[dict[str, Any]]) -> dict[str, bool]:

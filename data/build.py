@@ -65,7 +65,10 @@ def main() -> int:
                 (folder / name).write_bytes((HERE / name).read_bytes())
         made = {name: content_hash(folder / name) for name in names}
         if check:
-            recorded = {entry["file"]: entry["sha256"] for entry in json.loads((HERE / "MANIFEST.json").read_text())}
+            recorded = {
+                entry["file"]: entry["sha256"]
+                for entry in json.loads((HERE / "MANIFEST.json").read_text(encoding="utf-8"))
+            }
             wrong = [
                 name for name, digest in made.items() if {recorded.get(name), content_hash(HERE / name)} != {digest}
             ]
@@ -85,7 +88,7 @@ def main() -> int:
         for name, command in COMMANDS.items()
         if (HERE / name).exists()
     ]
-    (HERE / "MANIFEST.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    (HERE / "MANIFEST.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8", newline="\n")
     return 0
 
 

@@ -253,7 +253,7 @@ def _formulas_as_json(formulas: "list[Formula]") -> dict[str, Any]:
 
 
 def _finding_as_json(finding: "Finding", formulas: "list[Formula]") -> dict[str, Any]:
-    from induction.worlds.records import atom_names
+    from induction.worlds.record_writing import atom_names
 
     witness = finding.witness
     result: dict[str, Any] = {

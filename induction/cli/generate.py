@@ -1,8 +1,9 @@
 """`induction generate`: instances with planted golds, whose worlds refute shortcuts."""
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from induction.worlds.instance import Instance
 
 _MOST_OBJECTS = 30  # with more, telling rivals apart takes more memory than a laptop has
-_HOPELESS = 3  # that many failures and nothing made: the request cannot be met
+_TRIAL = 2  # where that many instances of a band, its first, all fail, the rest of it is left out
 _TOGETHER = 25  # instances a process makes at a time, where each takes a twentieth of a second
 
 
@@ -85,7 +86,7 @@ def command(
     the gold's equals; the record says what is proven. Where a smaller formula says the same, it becomes the size
     that answers are measured by. The same command, seed and version give the same bytes for any --jobs; a run that
     was interrupted goes on where it stopped. If some instances cannot be made they are left out, told, and the exit
-    code is 1; if none can, it is 2.
+    code is 1; if none can, it is 2. A band whose first two instances fail, after forty golds each, is given up.
 
     \b
     Examples:
@@ -212,51 +213,92 @@ def _make(
         if missing:
             prepare(certified=certified)  # processes then begin with what all of them need
         size = 1 if certified else min(_TOGETHER, max(1, len(missing) // (4 * jobs)))
-        chunks = [missing[start : start + size] for start in range(0, len(missing), size)]
-        tasks = [Task(chunk[0][1], _make_chunk, (chunk, options, seed)) for chunk in chunks]
         failed: dict[str, str] = {}
+        trials = _trials(wanted)
+
+        def is_given_up(band: "Band") -> bool:
+            return all(name in failed for name in trials[band.label])
+
+        def tasks() -> "Iterator[Task]":
+            for _, of_band in itertools.groupby(missing, key=lambda one: one[0]):
+                rest = list(of_band)
+                while rest and not is_given_up(rest[0][0]):
+                    together = max(size, _TRIAL) if rest[0][1] in trials[rest[0][0].label] else size
+                    chunk, rest = rest[:together], rest[together:]
+                    yield Task(chunk[0][1], _make_chunk, (chunk, options, seed, trials[chunk[0][0].label]))
+
         with output.progress_bar("making instances", len(wanted), len(journal.rows)) as advance:
-            for report in run_tasks(tasks, jobs=jobs, limits=Limits()):
+            begun: dict[str, float] = {}  # share of the instance that a task has in hand, by task
+
+            def show(task: str, share: float) -> None:
+                advance(share - begun.get(task, 0.0))
+                begun[task] = share
+
+            for report in run_tasks(tasks(), jobs=jobs, limits=Limits(), on_progress=show):
                 if report.result is None:
                     if report.failure == "interrupted":
                         continue  # others may have ended in time
                     raise InductionError(f"{report.name}: {report.failure}")
+                show(report.name, 0.0)
                 made = {name: {"instanceId": name, "record": record} for name, record, why in report.result if not why}
                 journal.add_all(made)
-                advance(len(made))
                 failed |= {name: why for name, _, why in report.result if why}
-                if not journal.rows and len(failed) >= min(_HOPELESS, len(wanted)):
-                    name, why = next(iter(failed.items()))
-                    raise InductionError(f"{printable(name)}: {why}")
-        if not journal.rows:
-            raise InductionError(next(iter(failed.values())))
+                advance(len(report.result))
+        # Whether a band is given up must not hang on what of it was already under way.
+        kept = [name for band, name, _ in wanted if name in journal.rows and not is_given_up(band)]
+        if not kept:
+            name = next(name for _, name, _ in wanted if name in failed)
+            raise InductionError(f"{printable(name)}: {failed[name]}")
         instances: list[Instance] = []
 
         def content_of(rows: Iterable[dict[str, Any]]) -> bytes:
             instances.extend(instance_from_record(row["record"]) for row in rows)
             return instances_as_bytes(out, instances)
 
-        journal.finish([name for _, name, _ in wanted if name in journal.rows], content_of)
-    in_order = {name: failed[name] for _, name, _ in wanted if name in failed}
-    return instances, in_order
+        journal.finish(kept, content_of)
+    made_of_it = set(kept)
+    given_up = f"the first {_TRIAL} of its band could not be made"
+    return instances, {name: failed.get(name, given_up) for _, name, _ in wanted if name not in made_of_it}
+
+
+def _trials(wanted: "Sequence[tuple[Band, str, int]]") -> dict[str, list[str]]:
+    """Of each band, by label, the ids of the first instances."""
+    trials: dict[str, list[str]] = {}
+    for band, name, _ in wanted:
+        first = trials.setdefault(band.label, [])
+        if len(first) < _TRIAL:
+            first.append(name)
+    return trials
 
 
 def _make_chunk(argument: Any, send: Callable[[Any], None]) -> list[tuple[str, Any, str]]:
-    """In a process of its own: some instances, each with its id and record, or why it could not be made."""
-    from induction.generation.pipeline import make_instance
-    from induction.worlds.records import record_from_instance
+    """In a process of its own: some instances of a band, each with its id and record, or why it could not be made.
 
-    chunk, options, seed = argument
+    Sends how many of them are done; attempts that came to nothing count as parts of one.
+    """
+    from induction.generation.pipeline import ATTEMPTS, make_instance
+    from induction.generation.refusals import NoInstanceError
+    from induction.worlds.record_writing import record_from_instance
+
+    chunk, options, seed, trial = argument
     made: list[tuple[str, Any, str]] = []
+
+    def tell(attempts: int) -> None:
+        send(len(made) + attempts / ATTEMPTS)
+
     for band, name, instance_seed in chunk:
         try:
-            made.append((name, record_from_instance(make_instance(band, name, instance_seed, options, seed)), ""))
+            instance = make_instance(band, name, instance_seed, options, seed, tell)
         except KeyboardInterrupt:
             break  # what is made by then counts
-        except InductionError as error:
+        except NoInstanceError as error:
             made.append((name, None, str(error)))
-            if len(made) >= _HOPELESS and all(problem for _, _, problem in made):
+            if error.is_certain:  # and so for all others of the band
+                return [(one, None, str(error)) for _, one, _ in chunk]
+            if name == trial[-1] and all(problem for _, _, problem in made):
                 break
+        else:
+            made.append((name, record_from_instance(instance), ""))
     return made
 
 

@@ -29,7 +29,7 @@ def command(
     """
     from induction.cli import inputs, output
     from induction.generation.holdout import make_holdout
-    from induction.generation.worlds import NoWorldsError
+    from induction.generation.refusals import NoWorldsError
     from induction.running.rows import RowJournal, as_lines
     from induction.worlds.formats import file_suffix
 

@@ -205,7 +205,7 @@ class Digest:
         """Take in an instance: its record."""
         import json
 
-        from induction.worlds.records import record_from_instance
+        from induction.worlds.record_writing import record_from_instance
 
         self._hash.update(json.dumps(record_from_instance(instance), sort_keys=True).encode() + b"\n")
 

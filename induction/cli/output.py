@@ -122,7 +122,7 @@ def journalled(journal: "RowJournal", total: int, noun: str = "rows") -> "Iterat
 
 
 @contextlib.contextmanager
-def progress_bar(what: str, total: int, done: int = 0) -> "Iterator[Callable[[int], None]]":
+def progress_bar(what: str, total: int, done: int = 0) -> "Iterator[Callable[[float], None]]":
     """A bar on standard error while it is a terminal, with the time left; call what it gives with steps done."""
     from rich.console import Console
     from rich.progress import Progress

@@ -137,7 +137,7 @@ def _print_worlds(heading: str, instance: "Instance", marked: Sequence[_Marked])
 
 
 def _as_json(instance: "Instance", marked: Sequence[_Marked], picture: str | None) -> dict[str, Any]:
-    from induction.worlds.records import atom_names
+    from induction.worlds.record_writing import atom_names
 
     sides = instance.sides()
     return {

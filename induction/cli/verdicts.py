@@ -15,7 +15,7 @@ from induction.formula.printing import to_unicode
 from induction.formula.syntax import FREE_VARIABLE, Atom, Equal, Exists, Formula, Quantified, to_sexpr
 from induction.rewriting.explain import MAX_STEPS, Claim, Step, explain, is_literal
 from induction.worlds.instance import Instance, Regime
-from induction.worlds.records import atom_names
+from induction.worlds.record_writing import atom_names
 from induction.worlds.world import Element, World
 
 _LONGEST_FORMULA_SHOWN = 48

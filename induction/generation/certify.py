@@ -34,14 +34,14 @@ from induction.formula.syntax import (
     ForAll,
     Formula,
     Iff,
-    Implies,
     Not,
     Or,
     conjunction_of,
     to_sexpr,
 )
 from induction.generation.recipes import Recipe
-from induction.generation.worlds import NoWorldsError, WorldSource
+from induction.generation.refusals import NoWorldsError
+from induction.generation.worlds import WorldSource
 from induction.grounding.circuit import Circuit
 from induction.grounding.equivalence import Comparer, Sameness
 from induction.grounding.ground import ground
@@ -290,7 +290,7 @@ def _exact_degree(name: str, degree: int) -> Formula:
             body = And(Not(Equal(successor, other)), body)
     for successor in reversed(successors):
         body = Exists(successor, body)
-    return ForAll("o", Implies(Equal("o", "o"), body))
+    return ForAll("o", body)
 
 
 class _Sweep:

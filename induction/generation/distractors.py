@@ -57,7 +57,7 @@ def load_pool() -> Pool:
     Raises:
         InductionError: its lines are not those that its hash is of.
     """
-    text = resources.files("induction.generation").joinpath(_FILE).read_text()
+    text = resources.files("induction.generation").joinpath(_FILE).read_text(encoding="utf-8")
     head = dict(line[2:].split(": ", 1) for line in text.splitlines() if line.startswith("# ") and ": " in line)
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     found = _hash(lines)

@@ -7,25 +7,20 @@ import numpy as np
 
 from induction.formula.metrics import free_variables
 from induction.formula.syntax import FREE_VARIABLE, Atom, Formula, Signature, subformulas
+from induction.generation.refusals import Filter
 from induction.grounding.check import check
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.world import BoolArray, World
 
-ATOM = "atom"
-GOLD_PART = "part of the gold"
-QUANTIFIER_FREE = "quantifier-free formula"
-FILTERS = (ATOM, GOLD_PART, QUANTIFIER_FREE)
-"""What an instance is refused for, by the names that `filtersApplied` has."""
 
-
-def trivially_explained(instance: Instance) -> str | None:
-    """The first of `FILTERS` that applies to an instance with a gold: what explains it; None if nothing does."""
+def trivially_explained(instance: Instance) -> Filter | None:
+    """The first filter that applies to an instance with a gold: what explains it; None if nothing does."""
     if any(_explains(atom, instance) for atom in _atoms(instance.signature)):
-        return ATOM
+        return Filter.ATOM
     if any(_explains(part, instance) for part in gold_parts(instance)):
-        return GOLD_PART
+        return Filter.GOLD_PART
     if explained_without_quantifiers(instance):
-        return QUANTIFIER_FREE
+        return Filter.QUANTIFIER_FREE
     return None
 
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from induction.formula.syntax import to_sexpr
 from induction.generation.recipes import Recipe, infer_recipe, recipe_from_record
-from induction.generation.worlds import NoWorldsError, WorldSource
+from induction.generation.refusals import NoGold, NoWorldsError
+from induction.generation.worlds import WorldSource
 from induction.worlds.instance import Instance, Regime
-from induction.worlds.records import HOLDOUT_SCHEMA, record_from_instance
+from induction.worlds.record_writing import HOLDOUT_SCHEMA, record_from_instance
 from induction.worlds.world import World
 
 _PATIENCE = 1_000  # worlds drawn for each that is wanted: some golds label few objects of most worlds
@@ -68,7 +69,7 @@ def make_holdout(instance: Instance, count: int, seed: int) -> Holdout:
         InductionError: the recorded recipe cannot be read.
     """
     if instance.gold is None:
-        raise NoWorldsError("no gold is recorded to label fresh worlds by")
+        raise NoWorldsError(NoGold())
     recipe = recipe_of(instance)
     digest = hashlib.sha256(f"holdout|{seed}|{instance.instance_id}".encode()).digest()
     source = WorldSource(recipe, instance.signature, instance.gold, np.random.default_rng(list(digest)))

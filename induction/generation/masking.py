@@ -8,7 +8,8 @@ import numpy as np
 from induction.evaluation import three_valued
 from induction.formula.syntax import Formula
 from induction.generation.recipes import Range
-from induction.generation.worlds import BATCH, Chosen, NoWorldsError, WorldSource
+from induction.generation.refusals import NothingRefuted, NoWorldsError
+from induction.generation.worlds import BATCH, Chosen, WorldSource
 from induction.worlds.world import BoolArray, World
 
 _MASKS_OF_A_WORLD = 3
@@ -47,7 +48,7 @@ def choose_masked_worlds(
         assert best is not None
         score, refuted, world, whole = best
         if not score[1]:
-            raise NoWorldsError(f"only {len(chosen)} of {number} masked worlds refute a rival that fits the others")
+            raise NoWorldsError(NothingRefuted(len(chosen), number, masked=True))
         alive &= ~refuted
         chosen.append(Chosen(world, score[1]))
         source.taken.append(whole)

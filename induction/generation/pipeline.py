@@ -7,7 +7,7 @@ other instances or on how many processes are at work. The seeds of a suite come 
 import enum
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -23,12 +23,13 @@ from induction.formula.syntax import DEFAULT_SIGNATURE, Formula, to_sexpr
 from induction.generation.bands import BANDS, Band, Overrides
 from induction.generation.certify import Certificate, certify
 from induction.generation.distractors import load_pool
-from induction.generation.filters import FILTERS, trivially_explained
+from induction.generation.feasibility import why_impossible
+from induction.generation.filters import trivially_explained
 from induction.generation.masking import choose_masked_worlds
+from induction.generation.refusals import Filter, NoInstanceError, NoTemplate, NoWorldsError, Refusal, TooEasy
 from induction.generation.rivals import CompiledFormulas, Rivals
 from induction.generation.worlds import (
     Chosen,
-    NoWorldsError,
     WorldSource,
     choose_no_worlds,
     choose_worlds,
@@ -40,7 +41,9 @@ from induction.worlds.world import World
 
 BENCHMARK = "induction"
 
-_ATTEMPTS = 40
+ATTEMPTS = 40
+"""Golds that one instance may try."""
+
 _SURVIVORS_TOLD = 5
 _MOST_ADDED = 6
 _EC_RIVALS = 400  # small formulas that EC worlds and masks are chosen against, near misses first
@@ -96,34 +99,44 @@ def prepare(*, certified: bool) -> None:
         make_instance(band, "first", 0, Options(certify=True))
 
 
-def make_instance(band: Band, name: str, seed: int, options: Options, suite_seed: int = 0) -> Instance:
+def make_instance(
+    band: Band,
+    name: str,
+    seed: int,
+    options: Options,
+    suite_seed: int = 0,
+    tick: Callable[[int], None] = lambda _attempts: None,
+) -> Instance:
     """The instance of this band and seed; `suite_seed` goes into its record and nowhere else.
 
+    `tick` is called with the number of attempts, of `ATTEMPTS`, that have come to nothing.
+
     Raises:
-        NoWorldsError: no template of the band gives an instance; the text says what stood in the way most.
+        NoInstanceError: no template of the band gives an instance; it tells what stood in the way.
         UsageError: the overrides cannot be.
     """
     band = options.overrides.apply(band)
     templates = [t for t in band.templates if not options.template_ids or t.template_id in options.template_ids]
-    if not templates:
-        raise NoWorldsError(f"band {band.label} has no template named {', '.join(options.template_ids)}")
+    impossible = why_impossible(band, templates) if templates else NoTemplate(options.template_ids)
+    if impossible is not None:
+        raise NoInstanceError(band.label, {impossible: 1}, 0)
     rng = np.random.default_rng(seed)
-    failures: Counter[str] = Counter()
-    for _ in range(_ATTEMPTS):
+    failures: Counter[Refusal] = Counter()
+    for attempts in range(1, ATTEMPTS + 1):
         template, variant = _pick(templates, rng)
         try:
             attempt = _Attempt(band, name, variant.formula, rng, options)
             instance = attempt.make()
         except NoWorldsError as error:
-            failures[str(error)] += 1
-            continue
-        refused = trivially_explained(instance)
-        if refused is not None:
-            failures[f"explained by {'an' if refused[0] in 'aeiou' else 'a'} {refused}"] += 1
-            continue
-        return _with_record(instance, band, template, variant, (suite_seed, seed), options, attempt, failures)
-    why = "; ".join(f"{reason} ({count} times)" for reason, count in failures.most_common(3))
-    raise NoWorldsError(f"no instance of {band.label} in {_ATTEMPTS} attempts: {why}")
+            failures[error.refusal] += 1
+        else:
+            easy = trivially_explained(instance)
+            if easy is None:
+                attempt.look_at_rivals(instance)
+                return _with_record(instance, band, template, variant, (suite_seed, seed), options, attempt, failures)
+            failures[TooEasy(easy)] += 1
+        tick(attempts)
+    raise NoInstanceError(band.label, failures, ATTEMPTS)
 
 
 def _pick(templates: Sequence[Template], rng: np.random.Generator) -> tuple[Template, Variant]:
@@ -148,13 +161,15 @@ class _Attempt:
     def __init__(self, band: Band, name: str, gold: Formula, rng: np.random.Generator, options: Options) -> None:
         self._band, self._name, self._gold, self._rng, self._options = band, name, gold, rng, options
         pool, self._comparer = _shared()
-        self._rivals = Rivals(gold, CompiledFormulas(edited_once(gold, band.signature), more=pool))
+        self._near = edited_once(gold, band.signature)
+        self._rivals = Rivals(gold, CompiledFormulas(self._near, more=pool))
         self.source = WorldSource(band.recipe, band.signature, gold, rng)
         self.kills: dict[str, int] = {}
         self.labelled_by: dict[str, Formula] = {}
         self.certificate: Certificate | None = None
         self.survivors: list[Formula] = []
         self.let_through: list[Formula] | None = None
+        self._masked_left: list[Formula] = []
         self.rivals_of_ec = 0
 
     def make(self) -> Instance:
@@ -167,14 +182,20 @@ class _Attempt:
         match self._band.regime:
             case Regime.FULL_OBS:
                 instance = self._instance(choose_worlds(self.source, self._rivals, number))
-                if self._options.certify:
-                    instance = self._certified(instance, [])
+                return self._certified(instance, []) if self._options.certify else instance
             case Regime.CI:
-                instance = self._contrastive(number)
+                return self._contrastive(number)
             case Regime.EC:
                 return self._masked(number)
-        self.survivors = self._fitting(instance)
-        return instance
+
+    def look_at_rivals(self, instance: Instance) -> None:
+        """See which rivals explain an instance that is to be kept: most of the work where many atoms are hidden."""
+        if self._band.regime is Regime.EC:
+            if not check(self._gold, instance).valid:
+                raise AssertionError(f"the gold {self._gold} has no completion though the full world is one")
+            self.let_through = self._unlike_gold(self._masked_left, instance)
+        else:
+            self.survivors = self._unlike_gold(self._rivals.fitting_formulas(), instance)
 
     def _instance(self, chosen: Sequence[Chosen], missed: Sequence[tuple[Chosen, Formula]] = ()) -> Instance:
         stem = _WORLD_STEMS[self._band.regime]
@@ -219,28 +240,20 @@ class _Attempt:
         return certified
 
     def _masked(self, number: int) -> Instance:
-        near = edited_once(self._gold, self._band.signature)
         rivals = [
             formula
-            for formula in dict.fromkeys([*near, *load_pool().formulas])
+            for formula in dict.fromkeys([*self._near, *load_pool().formulas])
             if formula.ast_nodes <= self._gold.ast_nodes
         ][:_EC_RIVALS]
-        chosen, left = choose_masked_worlds(
+        chosen, self._masked_left = choose_masked_worlds(
             self.source, self._gold, rivals, number, self._band.masked, self._band.mask_rate, self._rng
         )
-        instance = self._instance(chosen)
-        if not check(self._gold, instance).valid:
-            raise AssertionError(f"the gold {self._gold} has no completion though the full world is one")
-        valid = [formula for formula in left if check(formula, instance).valid]
-        alike = self._comparer.first_alike([self._gold, *valid])
-        self.let_through = [formula for number, formula in enumerate(valid, start=1) if alike[number] == number]
         self.rivals_of_ec = len(rivals)
-        return instance
+        return self._instance(chosen)
 
-    def _fitting(self, instance: Instance) -> list[Formula]:
-        """The rivals that explain the instance and are not equivalent to the gold."""
-        alive = self._rivals.fitting_formulas()
-        fitting = [f for f, verdict in zip(alive, check_many(alive, instance), strict=True) if verdict.valid]
+    def _unlike_gold(self, formulas: Sequence[Formula], instance: Instance) -> list[Formula]:
+        """Those of the formulas that explain the instance, no two equivalent, nor one to the gold."""
+        fitting = [f for f, verdict in zip(formulas, check_many(formulas, instance), strict=True) if verdict.valid]
         alike = self._comparer.first_alike([self._gold, *fitting])
         return [formula for number, formula in enumerate(fitting, start=1) if alike[number] == number]
 
@@ -253,7 +266,7 @@ def _with_record(
     seeds: tuple[int, int],
     options: Options,
     attempt: _Attempt,
-    failures: Counter[str],
+    failures: Counter[Refusal],
 ) -> Instance:
     """`instance` with everything in its record that tells where it comes from."""
     pool = load_pool()
@@ -273,11 +286,11 @@ def _with_record(
         "recipe": band.recipe.to_record(),
         "distractorPool": pool.name,
         "filtersApplied": [
-            *({"filter": name, "rejected": failures[_refusal(name)]} for name in FILTERS),
-            {"filter": "worlds", "rejected": dict(sorted(attempt.source.rejected.items()))},
+            *({"filter": one.value, "rejected": failures[TooEasy(one)]} for one in Filter),
+            {"filter": "worlds", "rejected": {why.value: n for why, n in sorted(attempt.source.rejected.items())}},
             {
                 "filter": "other golds",
-                "rejected": sum(n for why, n in failures.items() if not why.startswith("explained")),
+                "rejected": sum(n for why, n in failures.items() if not isinstance(why, TooEasy)),
             },
         ],
     }
@@ -331,10 +344,6 @@ def _rival_note(attempt: _Attempt, world: World, instance: Instance) -> dict[str
     tables = bitset.extensions([rival], instance.train_worlds)[0]
     fits = all((table == yes.target).all() for table, yes in zip(tables, instance.train_worlds, strict=True))
     return {"labelsOf": to_sexpr(rival), "labelsOfFitsYesWorlds": fits}
-
-
-def _refusal(filter_name: str) -> str:
-    return f"explained by {'an' if filter_name[0] in 'aeiou' else 'a'} {filter_name}"
 
 
 def _described(formulas: Sequence[Formula], most: int) -> list[str]:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from induction.errors import InductionError
 from induction.evaluation import bitset
 from induction.formula.syntax import Formula, Signature
 from induction.generation.isomorphism import may_be_isomorphic, profile
 from induction.generation.recipes import Recipe
+from induction.generation.refusals import NothingRefuted, NothingToMiss, NoWorldsError, TooFewWorlds, WorldFault
 from induction.generation.rivals import Rivals, stacked
 from induction.worlds.world import BoolArray, World
 
@@ -23,10 +23,6 @@ _MOST_DRAWN = 640
 _PLENTY = 6  # rivals to be left for each world to come
 _MOST_LABELLINGS = 40
 _MOST_IN_VAIN = 4  # batches none of whose worlds refutes a rival
-
-
-class NoWorldsError(InductionError):
-    """A recipe and a gold for which no worlds, or not enough, could be made. The text says what stood in the way."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class WorldSource:
         self._recipe, self._signature, self.rng = recipe, signature, rng
         self._gold = bitset.Evaluator([gold])
         self.taken: list[World] = []
-        self.rejected: Counter[str] = Counter()
+        self.rejected: Counter[WorldFault] = Counter()
 
     def draw(
         self, number: int, admit: Callable[[World], bool] = lambda world: True, *, patience: int = 20
@@ -61,31 +57,29 @@ class WorldSource:
         profiles: dict[object, list[World]] = {}
         for world in self.taken:
             profiles.setdefault(profile(world), []).append(world)
-        drawn = Counter[str]()
+        faults = Counter[WorldFault]()
         while len(found) < number:
-            if sum(drawn.values()) > max(_MOST_DRAWN, patience * number):
-                reason = drawn.most_common(1)[0][0]
-                raise NoWorldsError(f"of {sum(drawn.values())} random worlds {len(found)} would do; mostly {reason}")
+            drawn = len(found) + faults.total()
+            if drawn > max(_MOST_DRAWN, patience * number):
+                raise NoWorldsError(TooFewWorlds(drawn, len(found), faults.most_common(1)[0][0]))
             raw = [self._recipe.draw(self.rng, self._signature, "drawn") for _ in range(BATCH)]
             for world, target in zip(raw, self.labels(raw), strict=True):
                 labelled = replace(world, target=target)
                 if not self._recipe.admits(target):
-                    why = "share of labelled objects out of bounds"
+                    faults[WorldFault.LABELS] += 1
                 elif any(
                     may_be_isomorphic(labelled, other)
                     for other in (*profiles.get(profile(labelled), ()), *profiles.get(None, ()))
                 ):
-                    why = "isomorphic to another world"
+                    faults[WorldFault.ISOMORPHIC] += 1
                 elif not admit(labelled):
-                    why = "refused"
+                    faults[WorldFault.UNWANTED] += 1
                 else:
-                    why = "taken"
                     found.append(labelled)
                     profiles.setdefault(profile(labelled), []).append(labelled)
-                drawn[why] += 1
                 if len(found) == number:
                     break
-        self.rejected.update({why: n for why, n in drawn.items() if why != "taken"})
+        self.rejected.update(faults)
         return found
 
     def admits(self, target: BoolArray) -> bool:
@@ -142,7 +136,7 @@ def choose_worlds(source: WorldSource, rivals: Rivals, number: int, *, leave: in
             wrong[:, best] = False
         in_vain = in_vain + 1 if len(chosen) == before else 0
         if in_vain == _MOST_IN_VAIN:
-            raise NoWorldsError(f"only {len(chosen)} of {number} worlds refute a rival that fits the others")
+            raise NoWorldsError(NothingRefuted(len(chosen), number))
     return chosen
 
 
@@ -162,7 +156,7 @@ def choose_no_worlds(source: WorldSource, rivals: Rivals, number: int) -> list[t
             if found is not None:
                 break
         else:
-            raise NoWorldsError("no rival that fits the YES worlds differs from the gold on a world with mixed labels")
+            raise NoWorldsError(NothingToMiss())
         world, rival, refuted = found
         rivals.alive &= ~refuted
         source.taken.append(world)

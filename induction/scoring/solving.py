@@ -25,7 +25,8 @@ from induction.search import (
     settled,
 )
 from induction.worlds.instance import Instance
-from induction.worlds.records import instance_from_record, record_from_instance
+from induction.worlds.record_writing import record_from_instance
+from induction.worlds.records import instance_from_record
 
 _BETWEEN_REPORTS_S = 0.2
 _SPARE_BYTES = 300 * 2**20

@@ -18,7 +18,8 @@ from induction.errors import (
     printable,
 )
 from induction.worlds.instance import Instance
-from induction.worlds.records import instance_from_record, record_from_instance, record_id, unused_name
+from induction.worlds.record_writing import record_from_instance
+from induction.worlds.records import instance_from_record, record_id, unused_name
 from induction.worlds.texts import (
     MAX_FILE_BYTES,
     MAX_RECORDS,

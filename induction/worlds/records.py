@@ -1,4 +1,4 @@
-"""One v1 record (plain dicts and lists) to an `Instance` and back.
+"""One v1 record (plain dicts and lists) to an `Instance`, with validation; `writing` is the way back.
 
 The format is `induction_benchmark_record_v1`. Reading is strict about facts (every atom and label is accounted
 for, or the record is refused with its place) and tolerant about form: `false` lists, ids, sizes, whole tables and the
@@ -16,13 +16,11 @@ import numpy as np
 from induction.errors import FormulaSyntaxError, FormulaTooLargeError, InstanceFormatError, printable
 from induction.formula.metrics import quantifier_depth
 from induction.formula.parsing import parse_formula
-from induction.formula.syntax import TARGET, Formula, Signature, to_sexpr
+from induction.formula.syntax import TARGET, Formula, Signature
 from induction.worlds.instance import Instance, Regime
+from induction.worlds.record_writing import BAND_FIELDS, HOLDOUT_SCHEMA, PROBLEM_SCHEMA, RECORD_SCHEMA
 from induction.worlds.texts import MAX_NESTING
 from induction.worlds.world import BoolArray, Element, World
-
-RECORD_SCHEMA = "induction_benchmark_record_v1"
-PROBLEM_SCHEMA = "fol-concept-synth-v1"
 
 MAX_INSTANCE_CELLS = 2**26
 """Most table entries of one instance: n per unary and n * n per binary predicate, over all worlds.
@@ -30,7 +28,6 @@ MAX_INSTANCE_CELLS = 2**26
 Each table counts as at least `_LEAST_CELLS`, which is about what it costs to have one at all.
 """
 
-_BAND_FIELDS = {Regime.FULL_OBS: "ad_band", Regime.CI: "c_band", Regime.EC: "e_band"}
 _RECORD_FIELDS = {"instanceId", "task", "scenario", "problem", "problemDescription"}
 _PROBLEM_FIELDS = {"instanceId", "scenario", "signature", "worlds", "task"}
 _TASK_FIELDS = {"trainWorldIds", "testWorldIds", "yesWorldIds", "noWorldIds"}
@@ -64,9 +61,6 @@ def unused_name(name: str, taken: Collection[str | None]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-HOLDOUT_SCHEMA = "induction_holdout_record_v1"
 
 
 def instance_from_record(record: Any, fallback_id: str = "record_1") -> Instance:
@@ -108,39 +102,9 @@ def instance_from_record(record: Any, fallback_id: str = "record_1") -> Instance
         **roles,
         gold=gold,
         gold_description=gold_description,
-        band=_optional_text(description.get(_BAND_FIELDS[regime]), f"problemDescription.{_BAND_FIELDS[regime]}"),
+        band=_optional_text(description.get(BAND_FIELDS[regime]), f"problemDescription.{BAND_FIELDS[regime]}"),
         extra=_instance_extra(fields, problem, description, target_extra, regime),
     )
-
-
-def record_from_instance(instance: Instance) -> dict[str, Any]:
-    """The v1 record of `instance`, `false` lists written out."""
-    problem: dict[str, Any] = {
-        "instanceId": instance.instance_id,
-        "schemaVersion": PROBLEM_SCHEMA,
-        "scenario": instance.regime.scenario,
-        "signature": {
-            "predicates": [{"name": name, "arity": arity} for name, arity in (*instance.signature.items(), (TARGET, 1))]
-        },
-        "backgroundAxioms": [],
-        "worlds": [_world_record(world, instance) for world in instance.worlds],
-        "task": _task_record(instance),
-    }
-    description: dict[str, Any] = {"scenario": instance.regime.scenario}
-    if instance.gold is not None or instance.gold_description:
-        description["hiddenTarget"] = _target_record(instance)
-    if instance.band:
-        description[_BAND_FIELDS[instance.regime]] = instance.band
-    record = {
-        "schemaVersion": RECORD_SCHEMA,
-        "instanceId": instance.instance_id,
-        "task": instance.regime.value,
-        "scenario": instance.regime.scenario,
-        "problemType": "foInduction",
-        "problem": problem,
-        "problemDescription": description,
-    }
-    return _merged(record, instance.extra)
 
 
 def _fail(place: str, problem: str) -> NoReturn:
@@ -519,7 +483,7 @@ def _instance_extra(
     for holder, key, inner in nested:
         if inner:
             holder[key] = inner
-    description_extra = _uninterpreted(description, {"hiddenTarget", _BAND_FIELDS[regime]})
+    description_extra = _uninterpreted(description, {"hiddenTarget", BAND_FIELDS[regime]})
     if description_extra.get("scenario") == regime.scenario:
         del description_extra["scenario"]
     if target_extra:
@@ -539,70 +503,3 @@ def _require_shallow(extra: Any) -> None:
             _fail("record", f"fields are nested more than {MAX_NESTING - 8} deep")
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
         pending.extend((item, depth + 1) for item in inner)
-
-
-def _world_record(world: World, instance: Instance) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "worldId": world.name,
-        "domain": list(world.domain),
-        "domainSize": world.size,
-        "observationMode": world.observation_mode,
-        "predicates": {
-            predicate: {
-                "true": atom_names(world, world.true[predicate]),
-                "false": atom_names(world, ~(world.true[predicate] | world.unknown[predicate])),
-            }
-            for predicate in world.signature
-        },
-        "targetExtension": {
-            "T_true": atom_names(world, world.target),
-            "T_false": atom_names(world, ~world.target),
-        },
-    }
-    if instance.regime is Regime.EC:
-        record["unknownAtoms"] = {
-            predicate: atom_names(world, mask) for predicate, mask in world.unknown.items() if mask.any()
-        }
-    if instance.regime is Regime.CI and world.name in (*instance.train_ids, *instance.no_ids):
-        record["splitLabel"] = world.name in instance.train_ids
-    return _merged(record, world.extra)
-
-
-def atom_names(world: World, table: BoolArray) -> list[str]:
-    """The atoms that are True in `table`, `bool[n]` or `bool[n, n]`, as a record lists them: `a0` or `(a0, a1)`."""
-    if table.ndim == 1:
-        return list(world.elements(table))
-    return [f"({world.domain[i]}, {world.domain[j]})" for i, j in np.argwhere(table).tolist()]
-
-
-def _task_record(instance: Instance) -> dict[str, Any]:
-    if instance.regime is Regime.CI:
-        return {"yesWorldIds": list(instance.train_ids), "noWorldIds": list(instance.no_ids)}
-    return {"trainWorldIds": list(instance.train_ids), "testWorldIds": list(instance.test_ids)}
-
-
-def _target_record(instance: Instance) -> dict[str, Any]:
-    record: dict[str, Any] = {}
-    if instance.gold is not None:
-        record |= {
-            "formula": to_sexpr(instance.gold),
-            "astSize": instance.gold.ast_nodes,
-            "quantifierDepth": quantifier_depth(instance.gold),
-        }
-    if instance.gold_description:
-        record["description"] = instance.gold_description
-    return record
-
-
-def _merged(record: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """`record` with the fields of `extra` laid over it, mappings merged field by field, named entries by name."""
-    for key, value in extra.items():
-        mine = record.get(key)
-        if isinstance(mine, dict) and isinstance(value, Mapping):
-            _merged(mine, value)
-        elif isinstance(mine, list) and isinstance(value, Mapping):
-            for entry in mine:
-                _merged(entry, value.get(entry["name"], {}))
-        else:
-            record[key] = value
-    return record

@@ -18,7 +18,7 @@ from v1_schema import SCHEMA
 from induction.evaluation import reference
 from induction.generation.isomorphism import may_be_isomorphic
 from induction.worlds import read_instances
-from induction.worlds.records import record_from_instance
+from induction.worlds.record_writing import record_from_instance
 
 
 def test_the_same_bytes_for_any_number_of_jobs(induction, tmp_path):
@@ -185,8 +185,14 @@ def test_ctrl_c_keeps_what_is_made(command, tmp_path):
         (["--id", "a"], "--id goes with --instance-seed"),
         (["--regime", "ec", "--band", "core", "--instance-seed", "4", "--id", "a\nb"], "is no id"),
         (["-n", "0"], "--count"),
-        (["--regime", "fullobs", "--band", "hard", "--density", "0-0"], "no instance of FullObs hard in 40 attempts"),
-        (["--regime", "ec", "--band", "core", "--objects", "1"], "no instance of EC core in 40 attempts"),
+        (
+            ["--regime", "fullobs", "--band", "hard", "--density", "0-0"],
+            "no instance of FullObs hard can be made: with",
+        ),
+        (["--regime", "fullobs", "--band", "simple", "--density", "0-0"], "FullObs simple in 40 attempts: of"),
+        (["--regime", "ec", "--objects", "1"], "no instance of EC core can be made: worlds have 1 object at most"),
+        (["--regime", "ec", "--mask-rate", "1", "-n", "300"], "can be made: all atoms of R would be hidden"),
+        (["--regime", "ec", "--band", "core", "-n", "1", "--mask-rate", "0.9"], "EC core in 40 attempts: explained"),
     ],
 )
 def test_what_cannot_be_is_one_line_and_leaves_nothing(induction, tmp_path, arguments, words):

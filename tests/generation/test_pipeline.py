@@ -13,16 +13,27 @@ from induction.formula.metrics import free_variables
 from induction.formula.syntax import Not, subformulas, to_sexpr
 from induction.generation.bands import BANDS, Overrides, find_bands, share_out
 from induction.generation.distractors import load_pool
+from induction.generation.feasibility import why_impossible
 from induction.generation.filters import explained_without_quantifiers
 from induction.generation.isomorphism import may_be_isomorphic
 from induction.generation.pipeline import CiStyle, Options, instance_id, instance_seeds, make_instance
+from induction.generation.refusals import (
+    AllHidden,
+    Filter,
+    LabelsAlike,
+    NoInstanceError,
+    NoTemplate,
+    NothingRefuted,
+    TooEasy,
+    TooFewWorlds,
+)
 from induction.generation.rivals import CompiledFormulas, Rivals
-from induction.generation.worlds import NoWorldsError
 from induction.grounding import check
 from induction.grounding.equivalence import Comparer, Sameness
 from induction.search import SearchOptions, load_search
 from induction.worlds import Instance, Regime
-from induction.worlds.records import instance_from_record, record_from_instance
+from induction.worlds.record_writing import record_from_instance
+from induction.worlds.records import instance_from_record
 
 MADE: dict[tuple[str, bool, int], Instance] = {}
 BY_LABEL = {band.label: band for band in BANDS}
@@ -187,16 +198,59 @@ def test_the_same_seed_makes_the_same_instance_and_another_seed_another():
 
 
 @pytest.mark.parametrize(
-    "overrides",
+    ("label", "overrides", "kinds"),
     [
-        Overrides(density=(0.0, 0.0)),
-        Overrides(unary_density=(0.0, 0.0), density=(1.0, 1.0)),
-        Overrides(objects=(1, 1)),
+        ("FullObs simple", Overrides(density=(0.0, 0.0)), {TooFewWorlds, TooEasy}),
+        ("EC core", Overrides(mask_rate=(0.97, 0.97)), {TooEasy}),
     ],
 )
-def test_what_cannot_be_made_ends_with_a_reason(overrides):
-    with pytest.raises(NoWorldsError, match="in 40 attempts: "):
-        make_instance(BY_LABEL["FullObs simple"], "a", 1, Options(overrides=overrides))
+def test_what_cannot_be_made_ends_with_what_stood_in_the_way(label, overrides, kinds):
+    ticks: list[int] = []
+    with pytest.raises(NoInstanceError, match="in 40 attempts: ") as raised:
+        make_instance(BY_LABEL[label], "a", 1, Options(overrides=overrides), tick=ticks.append)
+    assert {type(refusal) for refusal in raised.value.refusals} == kinds
+    assert sum(raised.value.refusals.values()) == 40
+    assert ticks == list(range(1, 41))
+
+
+IMPOSSIBLE = [
+    ("FullObs simple", Overrides(objects=(1, 1)), LabelsAlike),
+    ("CI core", Overrides(objects=(1, 1)), LabelsAlike),
+    ("FullObs simple", Overrides(unary_density=(0.0, 0.0), density=(1.0, 1.0)), LabelsAlike),
+    ("FullObs hard", Overrides(density=(0.0, 0.0)), LabelsAlike),
+    ("FullObs challenge", Overrides(out_degree=0), LabelsAlike),
+    ("EC core", Overrides(mask_rate=(1.0, 1.0)), AllHidden),
+    ("EC hard", Overrides(masked=("Q",), mask_rate=(0.95, 1.0)), AllHidden),
+]
+
+
+@pytest.mark.parametrize(("label", "overrides", "kind"), IMPOSSIBLE)
+def test_what_is_known_to_be_impossible_is_said_before_anything_is_tried(label, overrides, kind, monkeypatch):
+    band, options = BY_LABEL[label], Options(overrides=overrides)
+    with pytest.raises(NoInstanceError, match=f"no instance of {label} can be made: ") as raised:
+        make_instance(band, "a", 1, options, tick=pytest.fail)
+    assert [type(refusal) for refusal in raised.value.refusals] == [kind]
+    # That it is true: without that look every attempt fails.
+    monkeypatch.setattr("induction.generation.pipeline.why_impossible", lambda *_: None)
+    with pytest.raises(NoInstanceError, match="in 40 attempts: ") as raised:
+        make_instance(band, "a", 1, options)
+    for refusal in raised.value.refusals:
+        if kind is LabelsAlike:
+            assert isinstance(refusal, TooFewWorlds)
+            assert refusal.taken == 0
+        else:
+            assert refusal == TooEasy(Filter.ATOM) or isinstance(refusal, TooFewWorlds | NothingRefuted)
+
+
+def test_nothing_possible_is_called_impossible():
+    for band in BANDS:
+        assert why_impossible(band, band.templates) is None
+        for overrides in (Overrides(objects=(2, 2)), Overrides(unary_density=(0.0, 0.0)), Overrides(worlds=(1, 1))):
+            if not band.recipe.out_degree or overrides.objects is None:
+                assert why_impossible(overrides.apply(band), band.templates) is None
+    with pytest.raises(NoInstanceError) as raised:
+        make_instance(BY_LABEL["EC core"], "a", 1, Options(template_ids=("none",)))
+    assert set(raised.value.refusals) == {NoTemplate(("none",))}
 
 
 def test_templates_can_be_chosen():

@@ -14,7 +14,8 @@ from strategies import instances
 from induction.errors import InductionError, InstanceFormatError, MissingFileError, UnknownNameError
 from induction.worlds import Regime, read_instances, write_instances
 from induction.worlds.formats import open_instances
-from induction.worlds.records import MAX_INSTANCE_CELLS, instance_from_record, record_from_instance
+from induction.worlds.record_writing import record_from_instance
+from induction.worlds.records import MAX_INSTANCE_CELLS, instance_from_record
 from induction.worlds.texts import load_yaml
 
 NAMES = ["f.yaml", "f.yml", "f.json", "f.jsonl", "f.yaml.gz", "f.jsonl.gz", "F.YAML.GZ"]
