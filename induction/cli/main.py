@@ -26,6 +26,7 @@ from induction.cli import (
     score,
     searches,
     show,
+    simplify,
     solve,
     templates,
 )
@@ -46,6 +47,7 @@ app.command("info")(info.command)
 app.command("show")(show.command)
 app.command("formula")(formula.command)
 app.command("equivalent")(equivalent.command)
+app.command("simplify")(simplify.command)
 app.command("generate")(generate.command)
 app.command("holdout")(holdout.command)
 app.command("prompt")(prompt.command)
