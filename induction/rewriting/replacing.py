@@ -16,7 +16,6 @@ from induction.rewriting.rules import FALSE, TRUE, names_in, replaced, tops
 from induction.rewriting.writing import to_shortest, to_working
 from induction.worlds.world import BoolArray
 
-_FRAGMENT = Fragment(variables=3, depth=3, equality=True)
 _STORED_UP_TO = (10, 9, 8)
 """The AST sizes up to which smaller equals are looked up, for one, two and three free variables."""
 
@@ -24,10 +23,10 @@ _STORED_UP_TO = (10, 9, 8)
 class Replacements:
     """Looks subformulas of up to three free variables up among all formulas of modest size."""
 
-    def __init__(self, promise: Promise) -> None:
+    def __init__(self, promise: Promise, *, equality: bool = True) -> None:
         self._batch = bitset.Batch.of(promise.worlds)
         self._layout = Layout(promise.worlds)
-        self._tables = ClassTables(self._layout, _FRAGMENT)
+        self._tables = ClassTables(self._layout, Fragment(variables=3, depth=3, equality=equality))
         sizes = [world.size for world in promise.worlds]
         self._world_of_bit = np.repeat(np.arange(len(sizes)), sizes)
         self._object_of_bit = np.concatenate([np.arange(size) for size in sizes])

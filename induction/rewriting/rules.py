@@ -153,7 +153,8 @@ def _complement_absorption(node: Formula) -> Formula | None:
         for key, literal in mine.items():
             opposite = _negated_key(literal)
             for j, theirs in enumerate(inner):
-                if i != j and opposite in theirs and mine.keys() - {key} <= theirs.keys() and len(theirs) > 1:
+                others = theirs.keys() - {opposite}
+                if i != j and opposite in theirs and others and mine.keys() - {key} <= others:
                     kept = [one for k, one in theirs.items() if k != opposite]
                     changed = joined(DUAL[kind], kept)
                     return joined(kind, [changed if k == j else part for k, part in enumerate(parts)])

@@ -19,10 +19,12 @@ from induction.formula.metrics import free_variables
 from induction.formula.normal_forms import to_nnf, to_renamed_apart
 from induction.formula.syntax import (
     FREE_VARIABLE,
+    And,
     Formula,
     Iff,
     Implies,
     Not,
+    Or,
     Quantified,
     Signature,
     fold,
@@ -31,8 +33,8 @@ from induction.formula.syntax import (
 from induction.grounding.equivalence import Comparer, Sameness
 from induction.rewriting.promises import Everywhere, Promise, promise_on, used_signature
 from induction.rewriting.replacing import Replacements
-from induction.rewriting.rules import IFF_LAW, LAWS, omissions, replaced, tops
-from induction.rewriting.smallest import Effort, SmallestSearch, is_within
+from induction.rewriting.rules import IFF_LAW, LAWS, is_false, is_true, omissions, replaced, tops
+from induction.rewriting.smallest import Effort, SmallestSearch, atoms_of_x, is_within
 from induction.rewriting.writing import to_shortest, to_working
 from induction.worlds.instance import Instance
 
@@ -46,6 +48,7 @@ MOST_PAIRS = 3_000_000
 MOST_BYTES = 200_000_000
 """Work on the smallest equal of the whole that a plain simplification may take: pairs combined and bytes held."""
 
+_MOST_UNDECIDED = 20  # these are what takes long
 _PROOF_LIMIT = 1_000_000
 _UP_TO = 5
 _CONFIRMED_UP_TO_STEPS = 3_000_000
@@ -133,16 +136,18 @@ def simplify(
     promise: Promise
     if on is not None:
         promise = promise_on(on)
+        bitset.extensions([formula], promise.worlds)  # too wide a formula is refused here
     else:
         used = used_signature(formula, signature)
         comparer = comparer or Comparer(used, up_to=_UP_TO, resource_limit=_PROOF_LIMIT)
         promise = Everywhere(used, comparer)
-    run = _Run(formula, promise, signature, most_decisions)
+    fragment = fragment or Fragment()
+    run = _Run(formula, promise, signature, fragment, most_decisions)
     run.reduce()
     if on is None:
         assert comparer is not None
         promise = Everywhere(used_signature(run.current, signature), comparer)
-    ending = _Ending(run, promise, fragment or Fragment())
+    ending = _Ending(run, promise, fragment)
     if smallest:
         ending.within_budget(budget or Budget(), report)
     else:
@@ -153,7 +158,9 @@ def simplify(
 class _Run:
     """A simplification under way: the formula as it stands, in working form and as shortest written, and the steps."""
 
-    def __init__(self, source: Formula, promise: Promise, signature: Signature, most_decisions: int) -> None:
+    def __init__(
+        self, source: Formula, promise: Promise, signature: Signature, fragment: Fragment, most_decisions: int
+    ) -> None:
         self.source = source
         self.current = source
         self.steps: list[Step] = []
@@ -161,15 +168,19 @@ class _Run:
         self.promise = promise
         self._connectives = {type(node) for node in subformulas(source)} & {Implies, Iff}
         self._decisions_left = most_decisions
+        self._undecided_left = _MOST_UNDECIDED
+        self._fragment = fragment
         self._refused: set[Formula] = set()
         self._working = to_working(to_renamed_apart(source, signature))
         self._needs_x = promise.keeps_x
+        used = used_signature(source, signature)
+        self._atom = next(iter(atoms_of_x(used, equality=False)), None)
         self._replacements: Replacements | None = None
 
     @property
     def ran_out(self) -> bool:
         """Whether steps were left untried for lack of work allowed."""
-        return self._decisions_left <= 0
+        return self._decisions_left <= 0 or self._undecided_left <= 0
 
     def reduce(self) -> None:
         """Take every step there is."""
@@ -181,6 +192,8 @@ class _Run:
             break
 
     def _write(self, working: Formula) -> Formula:
+        if (is_true(working) or is_false(working)) and not self._fragment.equality and self._atom is not None:
+            return (Or if is_true(working) else And)(self._atom, Not(self._atom))
         return to_shortest(working, self._connectives)
 
     def _measure(self, working: Formula) -> tuple[int, int]:
@@ -212,6 +225,7 @@ class _Run:
         self._decisions_left -= 1
         decision = self.promise.decide(self._working, working)
         if decision.sameness is not Sameness.EQUIVALENT:
+            self._undecided_left -= decision.sameness is Sameness.UNDECIDED
             self._refused.add(working)
             return False
         self._working = working
@@ -254,7 +268,7 @@ class _Run:
 
     def _replace(self) -> bool:
         if self._replacements is None:
-            self._replacements = Replacements(self.promise)
+            self._replacements = Replacements(self.promise, equality=self._fragment.equality)
         name = "subformula replaced by a smaller equal"
         return any(self._accept(name, made) for made in self._replacements.candidates(self._working))
 
@@ -290,7 +304,7 @@ class _Ending:
                 raise BudgetExhaustedError("the work allowed for the smallest equal is done")
 
         self._checks.append(check)
-        with contextlib.suppress(BudgetExhaustedError):
+        with contextlib.suppress(BudgetExhaustedError, EvaluationLimitError):
             self._search.run()
         if self._run.ran_out:
             self._outcome = Outcome.EXHAUSTED
@@ -312,6 +326,8 @@ class _Ending:
             self._outcome = Outcome.TIMED_OUT
         except (OutOfMemoryError, MemoryError):
             self._outcome = Outcome.OUT_OF_MEMORY
+        except EvaluationLimitError:
+            self._outcome = Outcome.UNKNOWN
         except KeyboardInterrupt:
             self._outcome, self._interrupted = Outcome.UNKNOWN, True
 

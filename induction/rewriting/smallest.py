@@ -206,7 +206,7 @@ class SmallestSearch:
                 self.undecided.append(constant)
                 self.agree_up_to = decision.agree_up_to
             return True
-        atoms = _atoms_of_x(self._promise.signature, equality=self._fragment.equality)
+        atoms = atoms_of_x(self._promise.signature, equality=self._fragment.equality)
         candidates = sorted([*atoms, *map(Not, atoms)], key=lambda literal: literal.ast_nodes)
         candidates += [(Or if holds else And)(atom, Not(atom)) for atom in atoms[:1]]
         for candidate in candidates:
@@ -228,7 +228,8 @@ class SmallestSearch:
         self._check(Effort(self._size, classes, tables.bytes + fitter.bytes, pairs))
 
 
-def _atoms_of_x(signature: Signature, *, equality: bool) -> list[Formula]:
+def atoms_of_x(signature: Signature, *, equality: bool) -> list[Formula]:
+    """The atoms in which x is the only variable."""
     atoms: list[Formula] = [Atom(name, (FREE_VARIABLE,)) for name in signature.unary]
     atoms += [Atom(name, (FREE_VARIABLE, FREE_VARIABLE)) for name in signature.binary]
     return atoms + ([Equal(FREE_VARIABLE, FREE_VARIABLE)] if equality else [])
