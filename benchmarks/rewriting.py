@@ -59,6 +59,11 @@ def timed(formula: Formula, **options: Any) -> tuple[Simplification, float]:
     return result, time.process_time() - started
 
 
+def note(message: str) -> None:
+    """How far it is, for who waits."""
+    print(message, file=sys.stderr, flush=True)
+
+
 def spread(figures: list[float]) -> dict[str, float]:
     """What is told of a list of figures."""
     return {
@@ -100,6 +105,8 @@ def bloated(seed: int, count: int) -> dict[str, Any]:
         near += result.formula.ast_nodes <= gold.ast_nodes + 2
         equal += smallest.is_proven_smallest and result.formula.ast_nodes <= best
         proven += result.is_proven_smallest
+        if number % 50 == 49:
+            note(f"{number + 1}: near {near}, equal {equal}, median {statistics.median(times):.3f} s")
         if result.formula.ast_nodes > best and len(unlike) < 20:
             unlike.append({"from": to_sexpr(large), "to": to_sexpr(result.formula), "smallest": best})
     return {
@@ -170,9 +177,11 @@ def part_smallest(seed: int, full: bool) -> dict[str, Any]:
         times: list[float] = []
         open_ones: list[dict[str, Any]] = []
         smaller: list[list[Any]] = []
-        for formula in formulas:
+        for formula in sorted(formulas, key=lambda formula: formula.ast_nodes):
             result, seconds = timed(formula, smallest=True, budget=Budget(BUDGET_S, MEMORY))
             times.append(seconds)
+            if len(times) % 50 == 0:
+                note(f"{name} {len(times)}, up to AST {formula.ast_nodes}: {len(open_ones)} open, {len(smaller)} smaller")
             by_size["up to 18" if formula.ast_nodes <= 18 else "above 18"].append(float(result.is_proven_smallest))
             if not result.is_proven_smallest:
                 entry = {"gold": to_sexpr(formula), "outcome": result.outcome.value, "none_below": result.none_below}

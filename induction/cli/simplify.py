@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from induction.errors import FormulaSyntaxError, UsageError, printable
+from induction.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from induction.formula.syntax import Formula, Signature
@@ -126,7 +126,7 @@ def _parsed(text: str, signature: "Signature", instance: "Instance | None") -> "
     parsed = parse_formula(text, signature, free=None)
     stray = free_variables(parsed) - {FREE_VARIABLE}
     if stray:
-        raise FormulaSyntaxError(f"variable {min(stray)} is free; only {FREE_VARIABLE} may be")
+        raise UsageError(f"formula: variable {min(stray)} is free; only {FREE_VARIABLE} may be")
     return parsed
 
 
