@@ -148,7 +148,11 @@ def recorded(_seed: int) -> dict[str, Any] | None:
         "no_formula_of_x": refused,
         "simplified": len(saved),
         "made_smaller": changed,
-        "nodes_saved": {"mean": round(statistics.mean(saved), 2), "median": statistics.median(saved), "max": max(saved)},
+        "nodes_saved": {
+            "mean": round(statistics.mean(saved), 2),
+            "median": statistics.median(saved),
+            "max": max(saved),
+        },
         "share_saved": {"mean": round(statistics.mean(shares), 3), "median": round(statistics.median(shares), 3)},
         "proven_smallest": proven,
         "cpu_s": spread(times),
@@ -181,13 +185,17 @@ def part_smallest(seed: int, full: bool) -> dict[str, Any]:
             result, seconds = timed(formula, smallest=True, budget=Budget(BUDGET_S, MEMORY))
             times.append(seconds)
             if len(times) % 50 == 0:
-                note(f"{name} {len(times)}, up to AST {formula.ast_nodes}: {len(open_ones)} open, {len(smaller)} smaller")
+                note(
+                    f"{name} {len(times)}, up to AST {formula.ast_nodes}: {len(open_ones)} open, {len(smaller)} smaller"
+                )
             by_size["up to 18" if formula.ast_nodes <= 18 else "above 18"].append(float(result.is_proven_smallest))
             if not result.is_proven_smallest:
                 entry = {"gold": to_sexpr(formula), "outcome": result.outcome.value, "none_below": result.none_below}
                 open_ones.append(entry)
             if result.formula.ast_nodes < formula.ast_nodes:
-                smaller.append([formula.ast_nodes, to_sexpr(formula), result.formula.ast_nodes, to_sexpr(result.formula)])
+                smaller.append(
+                    [formula.ast_nodes, to_sexpr(formula), result.formula.ast_nodes, to_sexpr(result.formula)]
+                )
         results[name] = {
             "golds": len(formulas),
             "proven_share": {size: round(statistics.mean(flags), 4) for size, flags in by_size.items()},
@@ -220,6 +228,8 @@ def part_instances(seed: int, full: bool) -> dict[str, Any]:
         band = next(band for band in BANDS if band.label == label)
         own_seed = instance_seeds(seed, band, count)[number]
         instance = make_instance(band, instance_id(band, number), own_seed, Options(), seed)
+        if number % 10 == 9:
+            note(f"{number + 1}: {len(rows)} answers, {sum(row['proven'] for row in rows)} proven smallest")
         fresh = list(make_holdout(instance, _FRESH, 99).worlds)
         for name, answer_of in (("greedy", greedy), ("rescue", rescued)):
             answer = answer_of(instance)
@@ -295,7 +305,8 @@ def main() -> None:
     if not set(names) <= set(PARTS):
         parser.error(f"--parts: {', '.join(PARTS)}")
     results: dict[str, Any] = {
-        "command": f"python benchmarks/rewriting.py --parts {options.parts} --tier {options.tier} --seed {options.seed}",
+        "command": "python benchmarks/rewriting.py "
+        f"--parts {options.parts} --tier {options.tier} --seed {options.seed}",
         "machine": machine(),
     }
     for name in names:

@@ -142,7 +142,9 @@ def _print(result: "Simplification", asked_for_smallest: bool) -> None:
         fields.append(("size", f"AST {before} -> {after} ({after - before})"))
         fields.append(("kept", f"{result.promise} ({result.proof})"))
     else:
-        fields.append(("size", f"AST {before}, nothing smaller found" if not result.is_proven_smallest else f"AST {before}"))
+        fields.append(
+            ("size", f"AST {before}, nothing smaller found" if not result.is_proven_smallest else f"AST {before}")
+        )
     told = _told_of_smallest(result, asked_for_smallest)
     if told:
         fields.append(("smallest", told))

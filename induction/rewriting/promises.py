@@ -198,9 +198,7 @@ def probe_worlds(signature: Signature) -> Iterator[World]:
     """Small worlds of various densities, the same for the same predicates."""
     rng = np.random.default_rng(_SEED)
     for number, (size, unary, binary) in enumerate(_SHAPES):
-        yield sample_world(
-            rng, size, signature=signature, density=binary, unary_density=unary, name=f"probe_{number}"
-        )
+        yield sample_world(rng, size, signature=signature, density=binary, unary_density=unary, name=f"probe_{number}")
 
 
 def differing_places(first: Formula, second: Formula) -> list[tuple[Formula, Formula]]:

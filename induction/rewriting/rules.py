@@ -336,7 +336,9 @@ def tops(formula: Formula) -> list[Formula]:
         for child in node.children
         if type(child) is type(node)
     }
-    return [node for node in subformulas(formula) if id(node) not in inner and isinstance(node, And | Or | Iff | Quantified)]
+    return [
+        node for node in subformulas(formula) if id(node) not in inner and isinstance(node, And | Or | Iff | Quantified)
+    ]
 
 
 def replaced(formula: Formula, old: Formula, new: Formula) -> Formula:

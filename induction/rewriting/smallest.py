@@ -271,4 +271,3 @@ def width(formula: Formula) -> int:
 
     fold(formula, combine)
     return widest
-

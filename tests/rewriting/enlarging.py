@@ -1,7 +1,5 @@
 """Equivalent formulas that say the same in more words: what simplification is to undo."""
 
-import numpy as np
-
 from induction.formula.metrics import variable_names
 from induction.formula.normal_forms import flatten, to_prenex
 from induction.formula.syntax import (
@@ -181,7 +179,9 @@ def enlarged_once(rng, formula: Formula, signature: Signature) -> Formula | None
     if isinstance(node, Quantified):
         inner_scope = tuple(dict.fromkeys((*scope, node.variable)))
     kind = pick(rng, list(ENLARGEMENTS))
-    part = sample_part(rng, signature, inner_scope if kind == "quantifier split" and isinstance(node, Quantified) else scope)
+    part = sample_part(
+        rng, signature, inner_scope if kind == "quantifier split" and isinstance(node, Quantified) else scope
+    )
     made = ENLARGEMENTS[kind](rng, node, part, fresh(formula))
     if made is None:
         return None
@@ -220,4 +220,3 @@ def enlarged(rng, formula: Formula, signature: Signature, least: int, most: int)
                 made = to_prenex(made, signature)
             if least <= made.ast_nodes - formula.ast_nodes <= most:
                 return made
-

@@ -29,8 +29,8 @@ from induction.formula.syntax import (
     to_sexpr,
 )
 from induction.grounding.equivalence import Comparer
-from induction.rewriting.replacing import Replacements
 from induction.rewriting.promises import Everywhere
+from induction.rewriting.replacing import Replacements
 from induction.rewriting.rules import IFF_LAW, LAWS, omissions, replaced, tops
 from induction.rewriting.simplify import simplify
 from induction.rewriting.writing import to_shortest, to_working
@@ -45,7 +45,9 @@ REPLACEMENTS = Replacements(Everywhere(PQR, COMPARER))
 
 def agree(first, second) -> bool:
     """Whether two formulas of x at most have the same extensions in all worlds of up to two objects."""
-    return all((one == other).all() for one, other in (bitset.extension_tables([first, second], b) for b in SMALL_WORLDS))
+    return all(
+        (one == other).all() for one, other in (bitset.extension_tables([first, second], b) for b in SMALL_WORLDS)
+    )
 
 
 CASES = {
