@@ -131,6 +131,7 @@ def _parsed(text: str, signature: "Signature", instance: "Instance | None") -> "
 
 
 def _print(result: "Simplification", asked_for_smallest: bool) -> None:
+    from induction.budget import Outcome
     from induction.cli import output
     from induction.formula.printing import to_unicode
     from induction.formula.syntax import to_sexpr
@@ -149,6 +150,8 @@ def _print(result: "Simplification", asked_for_smallest: bool) -> None:
     if told:
         fields.append(("smallest", told))
     output.print_fields(fields)
+    if not asked_for_smallest and result.outcome is not Outcome.SOLVED:
+        output.note("the work allowed ended before all steps were tried")
     if result.steps:
         print()
         width = len(str(before))
@@ -229,7 +232,9 @@ def _progress_line() -> "Callable[[Effort | None, int], None]":
                 sys.stderr.flush()
             return
         shown = True
-        line = f"size {effort.ast_size}, {effort.classes:,} classes, {effort.pairs:,} pairs, best {size}"
+        line = f"simplifying, {size} nodes"
+        if effort.ast_size:
+            line = f"size {effort.ast_size}, {effort.classes:,} classes, {effort.pairs:,} pairs, best {size}"
         sys.stderr.write("\r" + line[:_PROGRESS_WIDTH].ljust(_PROGRESS_WIDTH))
         sys.stderr.flush()
 

@@ -70,8 +70,8 @@ class Simplification:
     """What `source` was simplified to.
 
     `formula` is the source itself if nothing smaller was found. `promise` says in words what is the same of both, and
-    `proof` how that is known. `outcome` is SOLVED when all steps there are were tried, or, if the smallest formula was
-    asked for, when it is known which that is.
+    `proof` how that is known. `outcome` is SOLVED when all steps there are were tried (UNKNOWN if the work ended first),
+    or, if the smallest formula was asked for, when it is known which that is.
 
     No formula of `fragment` with fewer AST nodes than `none_below` keeps the promise (0 where nothing was proven).
     `smallest` is the smallest formula of the fragment that is known to keep it, None if none is; it can be larger than
@@ -118,7 +118,7 @@ def simplify(
     default one with modest limits). With `on` it keeps its extension in the worlds that the instance's verdicts are
     about, for EC in every completion of each; x must be free in it and stays so. `budget` bounds the search for the
     smallest; when it runs out, the outcome says so and what is found and proven by then is given. `report` is told how
-    far that search is, and the size of the best formula.
+    far that search is, and the size of the best formula; before the search begins, an effort at size 0.
 
     Raises:
         FormulaTooLargeError: more than `MAX_NODES` AST nodes.
@@ -134,6 +134,7 @@ def simplify(
             f"formulas of up to {MAX_NODES:,} AST nodes are simplified, not of {formula.ast_nodes:,}"
         )
     promise: Promise
+    own_limits = comparer is None
     if on is not None:
         promise = promise_on(on)
         bitset.extensions([formula], promise.worlds)  # too wide a formula is refused here
@@ -142,12 +143,15 @@ def simplify(
         comparer = comparer or Comparer(used, up_to=_UP_TO, resource_limit=_PROOF_LIMIT)
         promise = Everywhere(used, comparer)
     fragment = fragment or Fragment()
-    run = _Run(formula, promise, signature, fragment, most_decisions)
+    run = _Run(formula, promise, signature, fragment, most_decisions, report)
     run.reduce()
     if on is None:
+        # Predicates that went are not enumerated; see NOTE(predicates) in `smallest`.
+        used = used_signature(run.current, signature)
+        comparer = Comparer(used) if smallest and own_limits else comparer
         assert comparer is not None
-        promise = Everywhere(used_signature(run.current, signature), comparer)
-    ending = _Ending(run, promise, fragment)
+        promise = Everywhere(used, comparer)
+    ending = _Ending(run, promise, fragment, whatever_size=smallest)
     if smallest:
         ending.within_budget(budget or Budget(), report)
     else:
@@ -159,7 +163,13 @@ class _Run:
     """A simplification under way: the formula as it stands, in working form and as shortest written, and the steps."""
 
     def __init__(
-        self, source: Formula, promise: Promise, signature: Signature, fragment: Fragment, most_decisions: int
+        self,
+        source: Formula,
+        promise: Promise,
+        signature: Signature,
+        fragment: Fragment,
+        most_decisions: int,
+        report: Callable[[Effort, int], None],
     ) -> None:
         self.source = source
         self.current = source
@@ -170,6 +180,7 @@ class _Run:
         self._decisions_left = most_decisions
         self._undecided_left = _MOST_UNDECIDED
         self._fragment = fragment
+        self._report = report
         self._refused: set[Formula] = set()
         self._working = to_working(to_renamed_apart(source, signature))
         self._needs_x = promise.keeps_x
@@ -223,6 +234,7 @@ class _Run:
         if self._needs_x and FREE_VARIABLE not in free_variables(working):
             return False
         self._decisions_left -= 1
+        self._report(Effort(0, 0, 0, 0), self.current.ast_nodes)
         decision = self.promise.decide(self._working, working)
         if decision.sameness is not Sameness.EQUIVALENT:
             self._undecided_left -= decision.sameness is Sameness.UNDECIDED
@@ -274,19 +286,19 @@ class _Run:
 
     def take_whole(self, formula: Formula) -> None:
         """Take a smaller formula that is proven the same, for the whole."""
-        self._take("replaced by the smallest equal", formula, "enumeration and proof")
+        self._take("whole replaced by a smaller equal", formula)
 
 
 class _Ending:
     """The search for the smallest formula after a simplification, and what there is to say at the end."""
 
-    def __init__(self, run: _Run, promise: Promise, fragment: Fragment) -> None:
+    def __init__(self, run: _Run, promise: Promise, fragment: Fragment, *, whatever_size: bool) -> None:
         self._run = run
         self._fragment = fragment
         in_fragment = to_shortest(to_nnf(run.current))
         self._known = in_fragment if is_within(in_fragment, fragment) else None
-        # A formula of this size that is known needs no looking for.
-        most = (in_fragment if self._known is not None else run.current).ast_nodes - 1
+        # What is known needs no looking for; with `whatever_size` what is larger than the formula as it stands counts.
+        most = (in_fragment if self._known is not None and whatever_size else run.current).ast_nodes - 1
         self._search = SmallestSearch(run.current, promise, fragment, most, self._check)
         self._checks: list[Callable[[Effort], None]] = []
         self._outcome = Outcome.SOLVED
@@ -307,7 +319,7 @@ class _Ending:
         with contextlib.suppress(BudgetExhaustedError, EvaluationLimitError):
             self._search.run()
         if self._run.ran_out:
-            self._outcome = Outcome.EXHAUSTED
+            self._outcome = Outcome.UNKNOWN
 
     def within_budget(self, budget: Budget, report: Callable[[Effort, int], None]) -> None:
         """Search until the smallest is known or the budget runs out."""

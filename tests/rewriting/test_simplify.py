@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import definitions, instances, open_formulas
 
+from induction.budget import Outcome
 from induction.errors import EvaluationLimitError, FormulaTooLargeError
 from induction.evaluation import bitset, reference
 from induction.families.templates import all_templates
@@ -130,8 +131,8 @@ def test_the_shortest_writing_is_equal_and_no_larger(formula):
             assert written.ast_nodes <= formula.ast_nodes
 
 
-@settings(max_examples=60)
-@given(definitions(PQR, max_ast=30))
+@settings(max_examples=50)
+@given(definitions(PQR, max_ast=24))
 def test_never_larger_never_another_meaning(formula):
     result = simplify(formula, signature=PQR, comparer=COMPARER)
     sizes = [formula.ast_nodes]
@@ -183,7 +184,7 @@ def test_what_cannot_be_proven_is_not_taken():
     text = "(and (P x) (or (Q x) (not (P x))))"
     formula = parse_formula(text, PQR)
     result = simplify(formula, signature=PQR, most_decisions=0)
-    assert result.outcome.value == "exhausted"
+    assert result.outcome is Outcome.UNKNOWN
     assert agree(formula, result.formula)
 
 
