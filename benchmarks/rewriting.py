@@ -1,13 +1,14 @@
 """Rewriting formulas: how small bloated ones become, and how often the smallest is proven.
 
-    python benchmarks/rewriting.py [--parts simplify,smallest,instances] [--tier smoke|full] [--seed 1] [--output FILE]
+    python benchmarks/rewriting.py [--parts simplify,smallest,...] [--tier smoke|full] [--seed 1] [--output FILE]
 
 simplify   golds enlarged by 3 to 8 equivalence-preserving steps (10 to 60 nodes more), simplified back: sizes against
            the gold and against the smallest formula there is; and the recorded formulas of models, if they are there
 smallest   --smallest on the example of every template and on the published golds: share proven, time, and the golds
            that are not smallest
-instances  valid but case-splitting answers of greedy and prenex-smt on generated instances: --on --smallest, and how
-           often the result does better on fresh worlds
+instances  valid but case-splitting answers of greedy and of the rescue of prenex-smt on generated FullObs instances:
+           --on --smallest, and how often the result does better on fresh worlds
+others     the same on CI and EC instances
 
 Times are CPU seconds.
 """
@@ -19,7 +20,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,10 @@ from enlarging import enlarged
 REAL_DATA = PROJECT.parent / "shared" / "data" / "real"
 BUDGET_S = 120.0
 MEMORY = 3_000_000_000
-_BANDS = ("FullObs simple", "FullObs easy", "FullObs medium", "FullObs hard", "CI core", "EC core")
+_FULL_OBS = ("FullObs simple", "FullObs easy", "FullObs medium", "FullObs hard", "FullObs extreme")
+_OTHERS = ("CI core", "CI lift_mix", "EC core", "EC hard")
+_ON_BUDGET_S = 30.0
+_OTHERS_BUDGET_S = 10.0
 _FRESH = 5
 
 
@@ -208,7 +212,17 @@ def part_smallest(seed: int, full: bool) -> dict[str, Any]:
 
 
 def part_instances(seed: int, full: bool) -> dict[str, Any]:
-    """`--on --smallest` on answers that split cases."""
+    """`--on --smallest` on answers that split cases, FullObs."""
+    return on_instances(seed, 200 if full else 20, _FULL_OBS, _ON_BUDGET_S)
+
+
+def part_others(seed: int, full: bool) -> dict[str, Any]:
+    """The same for CI and EC, where more is kept than the verdict needs."""
+    return on_instances(seed, 24 if full else 4, _OTHERS, _OTHERS_BUDGET_S)
+
+
+def on_instances(seed: int, count: int, bands: Sequence[str], budget_s: float) -> dict[str, Any]:
+    """Answers of two searches that are larger than the gold, on `count` instances of these bands in turn."""
     from induction.baselines.greedy import Greedy
     from induction.baselines.prenex_smt.rescue import offer_cover
 
@@ -221,10 +235,9 @@ def part_instances(seed: int, full: bool) -> dict[str, Any]:
         found = Greedy().search(instance, Budget(20.0), SearchOptions(), lambda progress: None).formulas
         return found[0] if found else None
 
-    count = 200 if full else 18
     rows: list[dict[str, Any]] = []
     for number in range(count):
-        label = _BANDS[number % len(_BANDS)]
+        label = bands[number % len(bands)]
         band = next(band for band in BANDS if band.label == label)
         own_seed = instance_seeds(seed, band, count)[number]
         instance = make_instance(band, instance_id(band, number), own_seed, Options(), seed)
@@ -237,7 +250,7 @@ def part_instances(seed: int, full: bool) -> dict[str, Any]:
                 continue
             kept, plain_s = timed(answer, on=instance, signature=instance.signature)
             small, seconds = timed(
-                answer, on=instance, signature=instance.signature, smallest=True, budget=Budget(BUDGET_S, MEMORY)
+                answer, on=instance, signature=instance.signature, smallest=True, budget=Budget(budget_s, MEMORY)
             )
             if not check(small.formula, instance, use_reference=True).valid:
                 raise AssertionError(f"{instance.instance_id}: {small.formula} does not fit")
@@ -289,6 +302,7 @@ PARTS: dict[str, Callable[[int, bool], dict[str, Any]]] = {
     "simplify": part_simplify,
     "smallest": part_smallest,
     "instances": part_instances,
+    "others": part_others,
 }
 """What is measured, by name: each from a seed and whether in full."""
 

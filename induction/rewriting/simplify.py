@@ -70,7 +70,7 @@ class Simplification:
     """What `source` was simplified to.
 
     `formula` is the source itself if nothing smaller was found. `promise` says in words what is the same of both, and
-    `proof` how that is known. `outcome` is SOLVED when all steps there are were tried (UNKNOWN if the work ended first),
+    `proof` how that is known. `outcome` is SOLVED when all steps there are were tried (UNKNOWN if work ended first),
     or, if the smallest formula was asked for, when it is known which that is.
 
     No formula of `fragment` with fewer AST nodes than `none_below` keeps the promise (0 where nothing was proven).

@@ -8,7 +8,8 @@ NOTE(representatives): the enumeration keeps one formula of each class, a class 
 apart, so most formulas are never seen. Still none is missed. A formula that is the same as the one given agrees with it
 on all worlds, old and new. Its parts may each be exchanged for the kept formula of their class, which is no larger, and
 the whole goes on agreeing on the worlds so far. So if any formula of AST size s is the same, some formula of size s or
-less that is gone through agrees on the worlds so far; and where nothing gone through up to size s agrees, nothing of
+less that is gone through agrees on the worlds so far (a part that is constant on them has no class: without it the
+formula is smaller and agrees as well); and where nothing gone through up to size s agrees, nothing of
 size s or less is the same. A kept formula that agrees but is refuted by a new world may have stood for one that is the
 same; therefore its size is gone through again with classes built anew over all worlds, and the bound is not raised
 before that. A kept formula that agrees and is neither proven nor refuted stops the bound for good.
