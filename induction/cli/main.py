@@ -26,6 +26,7 @@ from induction.cli import (
     score,
     searches,
     show,
+    simplify,
     solve,
     streams,
     templates,
@@ -61,6 +62,7 @@ _COMMANDS: dict[str, list[tuple[str, Any, str]]] = {
     ],
     "Compare and rewrite": [
         ("equivalent", equivalent, "whether two formulas mean the same, or a world that shows not"),
+        ("simplify", simplify, "the same formula in fewer nodes, every step proven"),
         ("mutate", mutate, "the near misses of a formula"),
     ],
     "Make instances": [

@@ -80,6 +80,22 @@ class Evaluator:
         return result
 
 
+def subformula_tables(formula: Formula, batch: "Batch") -> dict[int, tuple[tuple[Variable, ...], BoolArray]]:
+    """For each node object of `formula`, by identity, its free variables in order and its table, padding included.
+
+    The table is `bool[w, n, ..., n]` with an axis of objects for each of the variables.
+
+    Raises:
+        EvaluationLimitError: the tables would together have more than `MAX_TABLE_CELLS` entries.
+        KeyError, ValueError: as `extensions`.
+    """
+    program: Program[np.bool_] = Program([formula])
+    program.require_affordable(batch.size, max(1, MAX_TABLE_CELLS // batch.count), keep_all=True)
+    numbers = program.number_of(formula)
+    tables = program.all_tables(_Truth(batch))
+    return {node: (program.variables_of(number), tables[number]) for node, number in numbers.items()}
+
+
 class TruthTables:
     """The truth of every subformula of one formula in one world, under every assignment.
 
