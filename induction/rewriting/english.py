@@ -2,7 +2,7 @@
 
 NOTE(one-to-one): every wording stands for one structure, so that a sentence has one reading: "every R-successor of x
 is P" is `(forall y (or (not (R x y)) (P y)))` and "each R-successor of x is P" the same with `implies`; "both ... and",
-"either ... or ..., or both" and numbered parts show where a part ends. What a sentence loses is the names of bound
+"either ... or ... (or both)" and numbered parts show where a part ends. What a sentence loses is the names of bound
 variables alone. `grammars/english.lark` is the list of wordings.
 
 An object is spoken of without a name while it is what the phrase is about ("an R-successor that is P"), and gets one
@@ -50,13 +50,13 @@ PHRASES = {
     "and not one of whose": "AND_NOT_ONE_OF_WHOSE",
     "every": "EVERY", "each": "EACH", "no": "NO", "not one": "NOT_ONE", "not every": "NOT_EVERY",
     "not each": "NOT_EACH", "for every": "FOR_EVERY", "for each": "FOR_EACH", "for all objects": "FOR_ALL_OBJECTS",
-    "there is an object": "THERE_IS", "there is no object": "THERE_IS_NO", "there are objects": "THERE_ARE",
+    "there is a": "THERE_IS_A", "there is an": "THERE_IS_A", "there is an object": "THERE_IS", "there is no object": "THERE_IS_NO", "there are objects": "THERE_ARE",
     "object": "OBJECT", "other than": "OTHER_THAN", "in both directions": "IN_BOTH_DIRECTIONS",
     "the same object as": "SAME_AS", "identical to": "IDENTICAL_TO", "different from": "DIFFERENT_FROM",
-    "some": "SOME", "of some": "OF_SOME", "has some": "HAS_SOME", "for some": "FOR_SOME", "and some": "AND_SOME",
-    "both": "BOTH", "and": "AND", "either": "EITHER", "or": "OR", ", or both": "OR_BOTH", ",": "COMMA",
-    ", and": "COMMA_AND", "neither": "NEITHER", "nor": "NOR", "but not": "BUT_NOT", "but is": "BUT_IS",
-    "but are": "BUT_IS", "not both": "NOT_BOTH", "all of": "ALL_OF", "at least one of": "AT_LEAST_ONE_OF",
+    "some": "SOME", "of some": "OF_SOME", "for some": "FOR_SOME", "and some": "AND_SOME",
+    "both": "BOTH", "and": "AND", "either": "EITHER", "or": "OR", "(or both)": "OR_BOTH", ",": "COMMA",
+    ", and": "COMMA_AND", ", and/or": "COMMA_AND_OR", "neither": "NEITHER", "nor": "NOR", "but not": "BUT_NOT", "but is": "BUT_IS",
+    "but are": "BUT_IS", "not both": "NOT_BOTH", "at once": "AT_ONCE", "at least one of": "AT_LEAST_ONE_OF",
     "if": "IF", "then": "THEN", "exactly when": "EXACTLY_WHEN", "exactly when it is": "EXACTLY_WHEN_IT_IS",
     "if it is": "IF_IT_IS", "it is not the case that": "DENIAL",
 }  # fmt: skip
@@ -356,9 +356,9 @@ class _Writer:
                     return _Phrase((verb, "neither", *first[1:], "nor", *second[1:]), _GROUPED)
                 return _Phrase((verb, "both", *first, "and", *second), _GROUPED, ands=True)
             case And():
-                return _Phrase((verb, "all of", *_enumerated(said)), _GROUPED, ands=True)
+                return _Phrase((verb, "at once", *_enumerated(said)), _GROUPED, ands=True)
             case Or() if len(parts) == 2:
-                return _Phrase((verb, "either", *first, "or", *second, ", or both"), _GROUPED, ors=True)
+                return _Phrase((verb, "either", *first, "or", *second, "(or both)"), _GROUPED, ors=True)
             case Or():
                 return _Phrase((verb, "at least one of", *_enumerated(said)), _GROUPED, ands=True, ors=True)
             case Not():
@@ -659,7 +659,7 @@ class _Writer:
         return (yield self._connective(formula, root=root))
 
     def _subjects(self, formula: Formula) -> list[_Binding]:
-        """Whom the literals at the start of `formula` are about, those bound further in first."""
+        """Whom `formula` may be about, going by its beginning; who is bound further in comes first."""
         while not isinstance(formula, Atom | Equal):
             if isinstance(formula, Quantified):
                 relation = self._split_existential(formula).relation if isinstance(formula, Exists) else None
@@ -672,6 +672,8 @@ class _Writer:
 
     def _statement(self, formula: Formula) -> _Phrase | None:
         """Literals that one object is the subject of, as a statement; None if there is no such object."""
+        if not self._is_manageable(formula):
+            return None
         for subject in self._subjects(formula):
             said = self._being(formula, subject)
             if said is not None:
@@ -755,7 +757,8 @@ class _Writer:
         one, two = self._role(first), self._role(second)
         mark = len(self._uses)
         if rest is None:
-            phrase = _Phrase(("some", *one, "of", anchor, "has some", *two), _NESTED)
+            there = f"there is {_article(second.predicate)}"
+            phrase = _Phrase((there, *two, "of", *self._role(first, article=True), "of", anchor), _NESTED)
         else:
             said = yield self.verb_phrase(rest, end, nested=False)
             if said is not None and not middle.uses and not end.uses:
@@ -850,12 +853,21 @@ class _Writer:
             for clause in front:
                 words += [clause, ","]
             return _Phrase((*words[:-1], ", and", last), _JOINED, ands=True, ors=True)
-        if len(clauses) != 2 or not light:
+        if not light:
+            return None
+        if len(clauses) == 2 and isinstance(formula, And | Or):
+            joined = _joined(type(formula), *clauses)
+            if joined is not None:
+                return joined
+        if isinstance(formula, Or) and root and last.weight <= _JOINED:
+            words = [clauses[0]]
+            for clause in clauses[1:]:
+                words += [", and/or", clause]
+            return _Phrase(tuple(words), _JOINED, ands=True, ors=True)
+        if len(clauses) != 2:
             return None
         left, right = clauses
         match formula:
-            case And() | Or():
-                return _joined(type(formula), left, right)
             case Implies() if right.weight <= (_JOINED if root else _GROUPED):
                 return _Phrase(("if", left, "then", right), _JOINED, ands=True, ors=True)
             case Iff() if root and right.weight <= _GROUPED:
@@ -872,7 +884,7 @@ def _positive(formula: Formula, subject: _Binding, writer: _Writer) -> Formula:
 
 
 def _joined(connective: type[Formula], left: _Phrase, right: _Phrase) -> _Phrase | None:
-    """ "both ... and ...", "either ... or ..., or both"; None where a word inside could be taken for one of these."""
+    """ "both ... and ...", "either ... or ... (or both)"; None where a word inside could be taken for one of these."""
     if left.length + right.length > MAX_PHRASE_CHARACTERS or max(left.weight, right.weight) > _GROUPED:
         return None
     if connective is And:
@@ -881,7 +893,7 @@ def _joined(connective: type[Formula], left: _Phrase, right: _Phrase) -> _Phrase
         return _Phrase(("both", left, "and", right), _JOINED, ands=True, ors=left.ors or right.ors)
     if left.ors or right.ors:
         return None
-    return _Phrase(("either", left, "or", right, ", or both"), _JOINED, ands=left.ands or right.ands, ors=True)
+    return _Phrase(("either", left, "or", right, "(or both)"), _JOINED, ands=left.ands or right.ands, ors=True)
 
 
 def _chain(formula: And | Or) -> list[Formula]:

@@ -260,12 +260,12 @@ class _Reader:
         return _denied_if(word in ("NOT_EVERY", "NOT_EACH"), ForAll(variable, body))
 
     def _path(self, node: Any) -> _Walk:
-        if node.data == "path":
-            role_two, role_of, said = node.children
-            two, _, _ = _taken_apart(role_two)
+        said = node.children[-1]
+        if node.data == "named_path":
+            role_of, second = node.children[:2]
         else:
-            role_of, second, said = node.children[0], node.children[1], node.children[-1]
-            two, end, _ = _taken_apart(second)
+            second, role_of = node.children[:2]
+        two, end, _ = _taken_apart(second)
         one, middle, term = _taken_apart(role_of)
         middle = middle or next(self._fresh)
         if node.data != "named_path":
