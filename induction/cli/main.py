@@ -16,6 +16,7 @@ from induction.cli import (
     bench_suite,
     check,
     equivalent,
+    explain,
     formula,
     generate,
     holdout,
@@ -46,6 +47,7 @@ app.command("info")(info.command)
 app.command("show")(show.command)
 app.command("formula")(formula.command)
 app.command("equivalent")(equivalent.command)
+app.command("explain")(explain.command)
 app.command("generate")(generate.command)
 app.command("holdout")(holdout.command)
 app.command("prompt")(prompt.command)

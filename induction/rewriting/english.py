@@ -118,6 +118,13 @@ def predicate_of(formula: Formula, subject: Variable, names: Mapping[Variable, s
     return " ".join(text for _, text in _lines(phrase))
 
 
+def abridged(sentence: str, longest: int = 240) -> str:
+    """`sentence`, cut between words where it is longer."""
+    if len(sentence) <= longest:
+        return sentence
+    return f"{sentence[: longest - 2].rsplit(' ', 1)[0]} …"
+
+
 @dataclass(eq=False)
 class _Binding:
     """An object spoken of: what it is called, and how often it is called so; deeper ones are bound further in."""
