@@ -72,9 +72,7 @@ def command(
         if len(instances) != 1:
             raise UsageError(f"explain takes one instance of {len(instances)}; choose it with --id")
         (instance,) = instances
-        told = explanation(
-            parse_formula(inputs.formula_text(formula), instance.signature), instance, world, element
-        )
+        told = explanation(parse_formula(inputs.formula_text(formula), instance.signature), instance, world, element)
     free = sorted(free_variables(told.formula))
     if as_json:
         report = {

@@ -7,7 +7,7 @@ variables alone. `grammars/english.lark` is the list of wordings.
 
 An object is spoken of without a name while it is what the phrase is about ("an R-successor that is P"), and gets one
 where something else refers to it ("an R-successor y such that ..."). Where the parts of a connective are too many or
-too entangled for one breath they are numbered, and the numbers are announced: "both (1) and (2) hold: (1) ...; (2) ...".
+too entangled for one breath they are numbered, and the numbers are announced: "both (1) and (2) hold: (1) ...".
 """
 
 import itertools
@@ -39,26 +39,26 @@ from induction.formula.syntax import (
 )
 
 PHRASES = {
-    "is": "IS", "are": "IS", "has": "HAS", "have": "HAS", "has no": "HAS_NO", "have no": "HAS_NO",
-    "a": "A", "an": "A", "not": "NOT", "of": "OF", "itself": "ITSELF", "that": "THAT", "that are": "THAT_IS",
+    "is": "IS", "are": "IS", "has": "HAS", "have": "HAS", "has no": "HAS_NO", "have no": "HAS_NO", "a": "A",
+    "an": "A", "not": "NOT", "of": "OF", "itself": "ITSELF", "that": "THAT", "that are": "THAT_IS",
     "that is": "THAT_IS", "that is also": "ALSO", "and that": "AND_THAT", "and that is": "AND_THAT_IS",
-    "such that": "SUCH_THAT", "and such that": "AND_SUCH_THAT",
-    "all of whose": "ALL_OF_WHOSE", "whose every": "WHOSE_EVERY", "each of whose": "EACH_OF_WHOSE",
-    "none of whose": "NONE_OF_WHOSE", "not one of whose": "NOT_ONE_OF_WHOSE",
-    "and all of whose": "AND_ALL_OF_WHOSE", "and whose every": "AND_WHOSE_EVERY",
-    "and each of whose": "AND_EACH_OF_WHOSE", "and none of whose": "AND_NONE_OF_WHOSE",
-    "and not one of whose": "AND_NOT_ONE_OF_WHOSE",
-    "every": "EVERY", "each": "EACH", "no": "NO", "not one": "NOT_ONE", "not every": "NOT_EVERY",
-    "not each": "NOT_EACH", "for every": "FOR_EVERY", "for each": "FOR_EACH", "for all objects": "FOR_ALL_OBJECTS",
-    "there is a": "THERE_IS_A", "there is an": "THERE_IS_A", "there is an object": "THERE_IS", "there is no object": "THERE_IS_NO", "there are objects": "THERE_ARE",
-    "object": "OBJECT", "other than": "OTHER_THAN", "in both directions": "IN_BOTH_DIRECTIONS",
-    "the same object as": "SAME_AS", "identical to": "IDENTICAL_TO", "different from": "DIFFERENT_FROM",
-    "some": "SOME", "of some": "OF_SOME", "for some": "FOR_SOME", "and some": "AND_SOME",
-    "both": "BOTH", "and": "AND", "either": "EITHER", "or": "OR", "(or both)": "OR_BOTH", ",": "COMMA",
-    ", and": "COMMA_AND", ", and/or": "COMMA_AND_OR", "neither": "NEITHER", "nor": "NOR", "but not": "BUT_NOT", "but is": "BUT_IS",
-    "but are": "BUT_IS", "not both": "NOT_BOTH", "at once": "AT_ONCE", "at least one of": "AT_LEAST_ONE_OF",
-    "if": "IF", "then": "THEN", "exactly when": "EXACTLY_WHEN", "exactly when it is": "EXACTLY_WHEN_IT_IS",
-    "if it is": "IF_IT_IS", "it is not the case that": "DENIAL",
+    "such that": "SUCH_THAT", "and such that": "AND_SUCH_THAT", "all of whose": "ALL_OF_WHOSE",
+    "whose every": "WHOSE_EVERY", "each of whose": "EACH_OF_WHOSE", "none of whose": "NONE_OF_WHOSE",
+    "not one of whose": "NOT_ONE_OF_WHOSE", "and all of whose": "AND_ALL_OF_WHOSE",
+    "and whose every": "AND_WHOSE_EVERY", "and each of whose": "AND_EACH_OF_WHOSE",
+    "and none of whose": "AND_NONE_OF_WHOSE", "and not one of whose": "AND_NOT_ONE_OF_WHOSE", "every": "EVERY",
+    "each": "EACH", "no": "NO", "not one": "NOT_ONE", "not every": "NOT_EVERY", "not each": "NOT_EACH",
+    "for every": "FOR_EVERY", "for each": "FOR_EACH", "for all objects": "FOR_ALL_OBJECTS",
+    "there is a": "THERE_IS_A", "there is an": "THERE_IS_A", "there is an object": "THERE_IS",
+    "there is no object": "THERE_IS_NO", "there are objects": "THERE_ARE", "object": "OBJECT",
+    "other than": "OTHER_THAN", "in both directions": "IN_BOTH_DIRECTIONS", "the same object as": "SAME_AS",
+    "identical to": "IDENTICAL_TO", "different from": "DIFFERENT_FROM", "some": "SOME", "of some": "OF_SOME",
+    "for some": "FOR_SOME", "and some": "AND_SOME", "both": "BOTH", "and": "AND", "either": "EITHER", "or": "OR",
+    "(or both)": "OR_BOTH", ",": "COMMA", ", and": "COMMA_AND", ", and/or": "COMMA_AND_OR", "neither": "NEITHER",
+    "nor": "NOR", "but not": "BUT_NOT", "but is": "BUT_IS", "but are": "BUT_IS", "not both": "NOT_BOTH",
+    "at once": "AT_ONCE", "at least one of": "AT_LEAST_ONE_OF", "if": "IF", "then": "THEN",
+    "exactly when": "EXACTLY_WHEN", "exactly when it is": "EXACTLY_WHEN_IT_IS", "if it is": "IF_IT_IS",
+    "it is not the case that": "DENIAL",
 }  # fmt: skip
 """The phrases of the language, with the terminals of the grammar that they are."""
 
@@ -164,7 +164,7 @@ class _Numbered:
 
 
 _Part: TypeAlias = "str | _Phrase | _Numbered | _Binding | _Call"
-_Walk: TypeAlias = Generator[Any, Any, "_Phrase"]
+_Walk: TypeAlias = Generator[Any, "_Phrase", "_Phrase"]
 _Attempt: TypeAlias = Generator[Any, Any, "_Phrase | None"]
 
 
@@ -190,15 +190,24 @@ class _Relation:
 
 
 @dataclass(frozen=True)
-class _Restricted:
-    """A quantifier's body taken apart: which objects are spoken of, and what of them (`rest`, None for no more).
-
-    `how` is how `restriction` restricts: "that" they are so, "also" beside the relation in one part with it, or
-    "other" than a variable that it equals.
-    """
+class _Some:
+    """The body of "exists" taken apart: a relation, a literal in one part with it (`also`), and the rest, if any."""
 
     relation: _Relation | None
     rest: Formula | None
+    also: Formula | None = None
+
+
+@dataclass(frozen=True)
+class _Every:
+    """The body of "forall" taken apart: which objects are spoken of, and what of them (`rest`).
+
+    `how` is how `restriction` restricts: "that" they are so, "also" beside the relation in one part with it, or
+    "other" than a variable that they do not equal. `implies` says that it is `implies` that divides the body.
+    """
+
+    relation: _Relation | None
+    rest: Formula
     restriction: Formula | None = None
     how: str = ""
     implies: bool = False
@@ -328,7 +337,7 @@ class _Writer:
         return self._both_ways(inner, subject) is not None
 
     def _group(self, formula: Formula, subject: _Binding) -> list[Formula] | None:
-        """The literals of `subject` that `formula` connects (one for a literal itself), None if it is not of this kind."""
+        """The literals of `subject` that `formula` connects, a literal being one; None if it is not of this kind."""
         if self._is_complement(formula, subject):
             return [formula]
         match formula:
@@ -360,7 +369,7 @@ class _Writer:
                 if signs == (False, True):
                     return _Phrase((verb, *first, f"but {verb}", *second), _GROUPED)
                 if signs == (False, False):
-                    return _Phrase((verb, "neither", *first[1:], "nor", *second[1:]), _GROUPED)
+                    return _Phrase((verb, "neither", *first[1:], "nor", *second[1:]), _GROUPED, ors=True)
                 return _Phrase((verb, "both", *first, "and", *second), _GROUPED, ands=True)
             case And():
                 return _Phrase((verb, "at once", *_enumerated(said)), _GROUPED, ands=True)
@@ -399,7 +408,7 @@ class _Writer:
         return True
 
     def verb_phrase(self, formula: Formula, subject: _Binding, *, nested: bool) -> _Attempt:
-        """ "is P", "has an R-successor that ...", "both is ... and has ..."; None if it is not of this kind.
+        """As "is P", "has an R-successor that ...", "both is ... and has ..."; None if it is not of this kind.
 
         `nested` says that the phrase stands where "and that" would have two readings.
         """
@@ -407,15 +416,15 @@ class _Writer:
         if being is not None or not self._can_be_said_of(formula, subject):
             return being
         if isinstance(formula, Exists):
-            return (yield self._having(formula, "has", nested=nested))
+            having: _Phrase = yield self._having(formula, "has", nested=nested)
+            return having
         if isinstance(formula, Not):
             assert isinstance(formula.operand, Exists)
-            return (yield self._having(formula.operand, "has no", nested=nested))
+            having = yield self._having(formula.operand, "has no", nested=nested)
+            return having
         mark = len(self._uses)
-        sides: list[_Phrase | None] = []
-        for child in formula.children:
-            sides.append((yield self.verb_phrase(child, subject, nested=True)))
-        left, right = sides
+        left = yield self.verb_phrase(formula.children[0], subject, nested=True)
+        right = yield self.verb_phrase(formula.children[1], subject, nested=True)
         if left is not None and right is not None:
             joined = _joined(type(formula), left, right)
             if joined is not None:
@@ -436,12 +445,11 @@ class _Writer:
         self._pop(formula.variable)
         return phrase
 
-    def _with_relative(self, parts: list[_Part], split: _Restricted, binding: _Binding, *, nested: bool) -> _Walk:
+    def _with_relative(self, parts: list[_Part], split: _Some, binding: _Binding, *, nested: bool) -> _Walk:
         if split.rest is None:
             return _Phrase(tuple(parts), _NESTED)
-        if split.how == "also":
-            assert split.restriction is not None
-            complement = self._complement(split.restriction, binding)
+        if split.also is not None:
+            complement = self._complement(split.also, binding)
             assert complement is not None
             parts += ["that is also", *complement]
             tail = yield self._relative(split.rest, binding, nested=True)
@@ -452,7 +460,7 @@ class _Writer:
     # Relative clauses.
 
     def _relative(self, formula: Formula, subject: _Binding, *, nested: bool) -> _Walk:
-        """ "that ...", "all of whose ...", or "such that ..." with the subject by name."""
+        """As "that ...", "all of whose ...", or "such that ..." with the subject by name."""
         being = self._being(formula, subject)
         if being is not None:
             return _Phrase(("that", being), being.weight, ands=being.ands, ors=being.ors)
@@ -482,27 +490,24 @@ class _Writer:
         return not isinstance(formula, Iff | Implies) and self._group(formula, subject) is not None
 
     def _whose(self, formula: ForAll, subject: _Binding) -> _Attempt:
-        """ "all of whose R-successors are P" and its like; None if it is not of this kind."""
+        """As "all of whose R-successors are P" and its like; None if it is not of this kind."""
         binding = self._push(formula.variable)
+        split = self._split_universal(formula)
         mark = len(self._uses)
         phrase = None
-        for split in self._splits_of_universal(formula):
-            if (
-                split.relation is not None
-                and self.resolve(split.relation.anchor) is subject
-                and split.rest is not None
-                and self._can_be_said_of(_positive(split.rest, binding, self), binding)
-            ):
-                phrase = yield self._whose_split(split, binding)
-                break
+        if (
+            split.relation is not None
+            and self.resolve(split.relation.anchor) is subject
+            and self._can_be_said_of(_positive(split.rest, binding, self), binding)
+        ):
+            phrase = yield self._whose_split(split, binding)
         if phrase is None:
             self._take_back(mark)
         self._pop(formula.variable)
         return phrase
 
-    def _whose_split(self, split: _Restricted, binding: _Binding) -> _Attempt:
+    def _whose_split(self, split: _Every, binding: _Binding) -> _Attempt:
         assert split.relation is not None
-        assert split.rest is not None
         ways: list[_Part] = ["in both directions"] if split.relation.role == "neighbour" else []
         body = _positive(split.rest, binding, self)
         if split.restriction is not None:
@@ -546,70 +551,68 @@ class _Writer:
                     return _Relation(one, a, "neighbour")
         return None
 
-    def _split_existential(self, formula: Exists) -> _Restricted:
+    def _split_existential(self, formula: Exists) -> _Some:
         """What the quantifier ranges over, and what it says of that."""
         variable, body = formula.variable, formula.body
         relation = self._relation_of(body, variable) or self._neighbour_of(body, variable)
         if relation is not None:
-            return _Restricted(relation, None)
+            return _Some(relation, None)
         if isinstance(body, And):
             relation = self._relation_of(body.left, variable) or self._neighbour_of(body.left, variable)
             if relation is not None:
-                return _Restricted(relation, body.right)
+                return _Some(relation, body.right)
             if isinstance(body.left, And) and _is_literal_of(body.left.right, variable):
                 relation = self._relation_of(body.left.left, variable)
                 if relation is not None:
-                    return _Restricted(relation, body.right, body.left.right, "also")
-        return _Restricted(None, body)
+                    return _Some(relation, body.right, body.left.right)
+        return _Some(None, body)
 
-    def _splits_of_universal(self, formula: ForAll) -> Iterator[_Restricted]:
-        """The ways to say it, the one that says most by its subject first; the variable must be pushed."""
+    def _split_universal(self, formula: ForAll) -> _Every:
+        """As much of the body as goes into naming the objects spoken of, and the rest; the variable must be pushed."""
         variable, body = formula.variable, formula.body
-        binding = self.resolve(variable)
+        everything = _Every(None, body)
         if isinstance(body, Implies):
-            left, rest = body.left, body.right
-            relation = self._relation_of(left, variable) or self._neighbour_of(left, variable)
+            relation = self._relation_of(body.left, variable) or self._neighbour_of(body.left, variable)
             if relation is not None:
-                yield _Restricted(relation, rest, implies=True)
-            elif _is_other_than(left, variable):
-                yield _Restricted(None, rest, left, "other", implies=True)
-            else:
-                yield from self._split_restriction(left, rest, binding, variable, implies=True)
-        elif isinstance(body, Or):
-            match body.left:
-                case Or(Not(one), Not(other)):
-                    relation = self._neighbour_of(And(one, other), variable)
-                    if relation is not None:
-                        yield _Restricted(relation, body.right)
-                    else:
-                        relation = self._relation_of(one, variable)
-                        if relation is not None and _is_literal_of(other, variable):
-                            yield _Restricted(relation, body.right, other, "also")
-                case Not(left):
-                    relation = self._relation_of(left, variable)
-                    if relation is not None:
-                        yield _Restricted(relation, body.right)
-                    elif not isinstance(left, Not):
-                        yield from self._split_restriction(left, body.right, binding, variable, implies=False)
-                case Equal(one, other) if one == variable != other:
-                    yield _Restricted(None, body.right, Not(body.left), "other")
-                case Atom() | Equal() if _is_literal_of(body.left, variable):
-                    if not self._is_complement(body.right, binding):
-                        yield _Restricted(None, body.right, Not(body.left), "that")
-        yield _Restricted(None, body)
+                return _Every(relation, body.right, implies=True)
+            if _is_other_than(body.left, variable):
+                return _Every(None, body.right, body.left, "other", implies=True)
+            return self._split_condition(body.left, body.right, variable, implies=True) or everything
+        if not isinstance(body, Or):
+            return everything
+        match body.left:
+            case Or(Not(one), Not(other)):
+                relation = self._neighbour_of(And(one, other), variable)
+                if relation is not None:
+                    return _Every(relation, body.right)
+                relation = self._relation_of(one, variable)
+                if relation is not None and _is_literal_of(other, variable):
+                    return _Every(relation, body.right, other, "also")
+            case Not(left):
+                relation = self._relation_of(left, variable)
+                if relation is not None:
+                    return _Every(relation, body.right)
+                if not isinstance(left, Not):  # "that is not P" is said of (or (P y) ...), see below
+                    return self._split_condition(left, body.right, variable, implies=False) or everything
+            case Equal(one, other) if one == variable != other:
+                return _Every(None, body.right, Not(body.left), "other")
+            case Atom() | Equal() if _is_literal_of(body.left, variable):
+                if not self._is_complement(body.right, self.resolve(variable)):
+                    return _Every(None, body.right, Not(body.left), "that")
+        return everything
 
-    def _split_restriction(
-        self, left: Formula, rest: Formula, binding: _Binding, variable: Variable, *, implies: bool
-    ) -> Iterator[_Restricted]:
+    def _split_condition(self, left: Formula, rest: Formula, variable: Variable, *, implies: bool) -> _Every | None:
+        """Where the condition `left` is a relation and literals, or literals alone."""
+        binding = self.resolve(variable)
         if isinstance(left, And):
             relation = self._relation_of(left.left, variable)
             if relation is not None and self._is_plain_group(left.right, binding):
-                yield _Restricted(relation, rest, left.right, "that", implies)
-                return
+                return _Every(relation, rest, left.right, "that", implies)
         if self._is_plain_group(left, binding):
-            yield _Restricted(None, rest, left, "that", implies)
+            return _Every(None, rest, left, "that", implies)
+        return None
 
-    def _restriction(self, split: _Restricted, binding: _Binding) -> list[_Part]:
+    def _restriction(self, split: _Every, binding: _Binding) -> list[_Part]:
         match split.how:
             case "that":
                 assert split.restriction is not None
@@ -627,8 +630,8 @@ class _Writer:
                 return ["other than", self._called(self.resolve(split.restriction.operand.right))]
         return []
 
-    def _kind(self, split: _Restricted, binding: _Binding) -> list[_Part]:
-        """ "R-successor of x that is P", "object other than x": what a universal statement is about."""
+    def _kind(self, split: _Every, binding: _Binding) -> list[_Part]:
+        """As "R-successor of x that is P", "object other than x": what a universal statement is about."""
         if split.relation is None:
             return ["object", _Call(binding), *self._restriction(split, binding)]
         anchor = self._called(self.resolve(split.relation.anchor))
@@ -673,9 +676,7 @@ class _Writer:
                 return [] if relation is None else [self.resolve(relation.anchor)]
             formula = formula.children[0]
         names = formula.arguments if isinstance(formula, Atom) else (formula.right, formula.left)
-        return sorted(
-            dict.fromkeys(self.resolve(name) for name in reversed(names)), key=lambda binding: -binding.depth
-        )
+        return sorted(dict.fromkeys(self.resolve(name) for name in reversed(names)), key=lambda binding: -binding.depth)
 
     def _statement(self, formula: Formula) -> _Phrase | None:
         """Literals that one object is the subject of, as a statement; None if there is no such object."""
@@ -701,17 +702,15 @@ class _Writer:
             return (yield self._block(formula, "there are objects", ("such that",)))
         binding = self._push(formula.variable)
         parts: list[_Part] = ["there is no object" if denied else "there is an object", _Call(binding)]
+        other: Formula | None = None
         body: Formula | None = formula.body
-        match body:
-            case Not() if _is_other_than(body, formula.variable):
-                other, body = body, None
-            case And(left, right) if _is_other_than(left, formula.variable):
-                other, body = left, right
-            case _:
-                other = None
+        if _is_other_than(formula.body, formula.variable):
+            other, body = formula.body, None
+        elif isinstance(formula.body, And) and _is_other_than(formula.body.left, formula.variable):
+            other, body = formula.body.left, formula.body.right
         if other is not None:
-            parts += self._restriction(_Restricted(None, None, other, "other"), binding)
-        phrase = yield self._with_relative(parts, _Restricted(None, body), binding, nested=False)
+            parts += self._restriction(_Every(None, other, other, "other"), binding)
+        phrase = yield self._with_relative(parts, _Some(None, body), binding, nested=False)
         self._pop(formula.variable)
         return phrase
 
@@ -721,7 +720,7 @@ class _Writer:
         if isinstance(formula, ForAll) and isinstance(inner, ForAll):
             self._push(formula.variable)
             self._push(inner.variable)
-            split = next(self._splits_of_universal(inner))
+            split = self._split_universal(inner)
             self._pop(inner.variable)
             self._pop(formula.variable)
             return split.relation is None and split.restriction is None
@@ -731,7 +730,7 @@ class _Writer:
         return False
 
     def _block(self, formula: Quantified, head: str, after: tuple[str, ...]) -> _Walk:
-        """ "there are objects y and z such that ...", "for all objects y and z, ..."."""
+        """As "there are objects y and z such that ...", "for all objects y and z, ..."."""
         block = [formula]
         while self._begins_block(block[-1]):
             inner = block[-1].body
@@ -745,11 +744,12 @@ class _Writer:
         return _Phrase((head, *names, *after, clause), max(_JOINED, clause.weight), ands=True, ors=True)
 
     def _path(self, formula: Exists) -> _Attempt:
-        """Two quantifiers in front of a path: "some S-successor of some R-successor of x is P"; None if it is no such."""
+        """A path: "some S-successor of some R-successor of x is P"; None if the formula is no such."""
         inner = formula.body
         if not isinstance(inner, Exists) or inner.variable == formula.variable:
             return None
-        body, rest = inner.body, None
+        body = inner.body
+        rest: Formula | None = None
         if isinstance(body, And) and isinstance(body.left, And):
             body, rest = body.left, body.right
         if not isinstance(body, And):
@@ -763,6 +763,7 @@ class _Writer:
         end = self._push(inner.variable)
         one, two = self._role(first), self._role(second)
         mark = len(self._uses)
+        phrase: _Phrase
         if rest is None:
             there = f"there is {_article(second.predicate)}"
             phrase = _Phrase((there, *two, "of", *self._role(first, article=True), "of", anchor), _NESTED)
@@ -784,15 +785,11 @@ class _Writer:
 
     def _universal(self, formula: ForAll, *, denied: bool) -> _Walk:
         binding = self._push(formula.variable)
-        for split in self._splits_of_universal(formula):
-            assert split.rest is not None
-            phrase = yield self._every(split, binding, denied=denied)
-            if phrase is not None:
-                self._pop(formula.variable)
-                return phrase
-            if split.relation is not None or split.restriction is not None:
-                break
+        split = self._split_universal(formula)
+        phrase = yield self._every(split, binding, denied=denied)
         self._pop(formula.variable)
+        if phrase is not None:
+            return phrase
         if denied:
             clause = yield self._universal(formula, denied=False)
             return _Phrase(("it is not the case that", clause), max(_JOINED, clause.weight), ands=True, ors=True)
@@ -806,9 +803,8 @@ class _Writer:
         head = "for each" if split.implies else "for every"
         return _Phrase((head, *kind, ",", clause), max(_JOINED, clause.weight), ands=True, ors=True)
 
-    def _every(self, split: _Restricted, binding: _Binding, *, denied: bool) -> _Attempt:
-        """ "every R-successor of x is P", or `denied` with "not" before it; None where it takes more than that."""
-        assert split.rest is not None
+    def _every(self, split: _Every, binding: _Binding, *, denied: bool) -> _Attempt:
+        """As "every R-successor of x is P", or `denied` with "not" before it; None where it takes more than that."""
         mark = len(self._uses)
         rest = _positive(split.rest, binding, self)
         if denied and rest is not split.rest:
@@ -837,9 +833,10 @@ class _Writer:
             if phrase is not None:
                 return phrase
             self._take_back(mark)
-        items = []
+        items: list[_Phrase] = []
         for part in parts:
-            items.append((yield self.clause(part, root=True)))
+            item = yield self.clause(part, root=True)
+            items.append(item)
         return _Phrase((_Numbered(_head(formula, len(parts)), tuple(items)),), _LISTED, ands=True, ors=True)
 
     def _inline(self, formula: BinaryConnective, parts: Sequence[Formula], *, root: bool) -> _Attempt:
@@ -850,7 +847,8 @@ class _Writer:
                     return _Phrase((self._called(subject), said), said.weight, ands=said.ands, ors=said.ors)
         clauses: list[_Phrase] = []
         for part in parts:
-            clauses.append((yield self.clause(part, root=False)))
+            clause = yield self.clause(part, root=False)
+            clauses.append(clause)
         if sum(clause.length for clause in clauses) > MAX_PHRASE_CHARACTERS:
             return None
         *front, last = clauses
@@ -884,14 +882,13 @@ class _Writer:
 
 def _positive(formula: Formula, subject: _Binding, writer: _Writer) -> Formula:
     """What "no" and "none" deny, where `formula` is a denial that would have two readings after "every"."""
-    if isinstance(formula, Not) and not (isinstance(formula.operand, Equal)):
-        if writer._can_be_said_of(formula.operand, subject) and not isinstance(formula.operand, Iff | Implies):
-            return formula.operand
-    return formula
+    if not isinstance(formula, Not) or isinstance(formula.operand, Equal | Iff | Implies):
+        return formula
+    return formula.operand if writer._can_be_said_of(formula.operand, subject) else formula
 
 
 def _joined(connective: type[Formula], left: _Phrase, right: _Phrase) -> _Phrase | None:
-    """ "both ... and ...", "either ... or ... (or both)"; None where a word inside could be taken for one of these."""
+    """As "both ... and ...", "either ... or ... (or both)"; None where words inside could be taken for these."""
     if left.length + right.length > MAX_PHRASE_CHARACTERS or max(left.weight, right.weight) > _GROUPED:
         return None
     if connective is And:
@@ -932,7 +929,7 @@ def _is_other_than(formula: Formula, variable: Variable) -> bool:
 
 
 def _article(name: PredicateName) -> str:
-    """ "a" or "an", by how a letter or a word sounds."""
+    """As "a" or "an", by how a letter or a word sounds."""
     letters = name.lstrip("_'")
     spelt = len(letters) == 1 or not letters[1:2].islower()
     return "an" if letters[:1].lower() in ("aefhilmnorsx" if spelt else "aeiou") and letters else "a"
@@ -1009,4 +1006,3 @@ def _wrapped(lines: Sequence[tuple[int, str]], width: int) -> Iterator[str]:
             break_long_words=False,
             break_on_hyphens=False,
         )
-

@@ -365,10 +365,8 @@ def group_text(step: Step, group: Group, world: World) -> str:
     if said is None:
         listed = "every object" if whole else f"each of {_listed(names)}"
         return f"with {listed} as {variable}: {_said(part, others, world, holds=holds)}"
-    if whole:
-        who = "every object" if holds else "no object"
-    else:
-        who = f"{'each' if holds else 'none'} of {_listed(names)}"
+    several = f"{'each' if holds else 'none'} of {_listed(names)}"
+    who = ("every object" if holds else "no object") if whole else several
     return f"{who} {abridged(said)}"
 
 
@@ -378,7 +376,9 @@ _MOST_NODES_SAID = 100
 def _said(formula: Formula, assignment: Assignment, world: World, *, holds: bool) -> str:
     """That `formula` holds or does not hold, in a line."""
     if formula.ast_nodes > _MOST_NODES_SAID:
-        return f"a part of {formula.ast_nodes:,} AST nodes {'holds' if holds else 'does not hold'}: {repr(formula)[1:60]}…"
+        return (
+            f"a part of {formula.ast_nodes:,} AST nodes {'holds' if holds else 'does not hold'}: {repr(formula)[1:60]}…"
+        )
     names = {variable: world.domain[element] for variable, element in assignment.items()}
     return abridged(to_english(formula if holds else Not(formula), names).sentence)
 

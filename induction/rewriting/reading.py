@@ -58,7 +58,8 @@ def read_english(text: str) -> Formula:
     except lark.UnexpectedToken as error:
         at = len(words) if error.token.type == "$END" else error.token.start_pos or 0
         raise _no_sentence(words, at) from None
-    return run_walk(_Reader(words).formula(tree.children[0], ""))
+    formula: Formula = run_walk(_Reader(words).formula(tree.children[0], ""))
+    return formula
 
 
 def _no_sentence(words: str, at: int) -> FormulaSyntaxError:
@@ -78,7 +79,9 @@ def _parser() -> lark.Lark:
 def _lexicon() -> re.Pattern[str]:
     phrases = sorted(PHRASES, key=len, reverse=True)
     # "exactly when it is" followed by "not the case" is "exactly when" and a statement.
-    words = "|".join(re.escape(phrase) + (r"(?! not the case that)" if phrase.endswith(" it is") else "") for phrase in phrases)
+    words = "|".join(
+        re.escape(phrase) + (r"(?! not the case that)" if phrase.endswith(" it is") else "") for phrase in phrases
+    )
     openers = "|".join(f"(?P<{name}>{pattern})" for name, pattern in _OPENERS.items())
     role = rf"'?{_IDENTIFIER}'?-(?:successor|predecessor|neighbour)s?"
     return re.compile(
@@ -120,9 +123,7 @@ class _PhraseLexer(Lexer):
             elif kind == "PHRASE":
                 name = PHRASES[word]
                 yield token(name if name in _KEPT else f"_{name}")
-            elif kind == "NAME" and word in RESERVED:
-                raise _no_sentence(data, match.start())
-            elif kind == "STRAY":
+            elif kind == "STRAY" or (kind == "NAME" and word in RESERVED):
                 raise _no_sentence(data, match.start())
             elif kind != "SEMICOLON":
                 yield token(kind, word.strip("'") if kind == "NAME" else word)
@@ -181,9 +182,10 @@ class _Reader:
                 return body
             case "path" | "short_path" | "named_path":
                 return (yield self._path(node))
-        said = []
+        said: list[Formula] = []
         for part in parts:
-            said.append((yield self.formula(part, subject)))
+            formula = yield self.formula(part, subject)
+            said.append(formula)
         match node.data:
             case "conjunction":
                 return conjunction_of(said)
