@@ -54,11 +54,11 @@ PHRASES = {
     "other than": "OTHER_THAN", "in both directions": "IN_BOTH_DIRECTIONS", "the same object as": "SAME_AS",
     "identical to": "IDENTICAL_TO", "different from": "DIFFERENT_FROM", "some": "SOME", "of some": "OF_SOME",
     "for some": "FOR_SOME", "and some": "AND_SOME", "both": "BOTH", "and": "AND", "either": "EITHER", "or": "OR",
-    "(or both)": "OR_BOTH", ",": "COMMA", ", and": "COMMA_AND", ", and/or": "COMMA_AND_OR", "neither": "NEITHER",
-    "nor": "NOR", "but not": "BUT_NOT", "but is": "BUT_IS", "but are": "BUT_IS", "not both": "NOT_BOTH",
-    "at once": "AT_ONCE", "at least one of": "AT_LEAST_ONE_OF", "if": "IF", "then": "THEN",
-    "exactly when": "EXACTLY_WHEN", "exactly when it is": "EXACTLY_WHEN_IT_IS", "if it is": "IF_IT_IS",
-    "it is not the case that": "DENIAL",
+    "(or both)": "OR_BOTH", "(but not both)": "BUT_NOT_BOTH", ",": "COMMA", ", and": "COMMA_AND",
+    ", and/or": "COMMA_AND_OR", "neither": "NEITHER", "nor": "NOR", "but not": "BUT_NOT", "but is": "BUT_IS",
+    "but are": "BUT_IS", "not both": "NOT_BOTH", "at once": "AT_ONCE", "at least one of": "AT_LEAST_ONE_OF",
+    "if": "IF", "then": "THEN", "exactly when": "EXACTLY_WHEN", "exactly when it is": "EXACTLY_WHEN_IT_IS",
+    "if it is": "IF_IT_IS", "it is not the case that": "DENIAL",
 }  # fmt: skip
 """The phrases of the language, with the terminals of the grammar that they are."""
 
@@ -343,7 +343,7 @@ class _Writer:
         match formula:
             case And() | Or():
                 parts = _chain(formula)
-            case Iff(left, right) | Implies(left, right) | Not(And(left, right)):
+            case Iff(left, right) | Implies(left, right) | Not(And(left, right) | Iff(left, right)):
                 parts = [left, right]
             case _:
                 return None
@@ -377,6 +377,8 @@ class _Writer:
                 return _Phrase((verb, "either", *first, "or", *second, "(or both)"), _GROUPED, ors=True)
             case Or():
                 return _Phrase((verb, "at least one of", *_enumerated(said)), _GROUPED, ands=True, ors=True)
+            case Not(Iff()):
+                return _Phrase((verb, "either", *first, "or", *second, "(but not both)"), _GROUPED, ors=True)
             case Not():
                 return _Phrase((verb, "not both", *first, "and", *second), _GROUPED, ands=True)
             case Iff():
@@ -407,12 +409,15 @@ class _Writer:
                 return False
         return True
 
-    def verb_phrase(self, formula: Formula, subject: _Binding, *, nested: bool) -> _Attempt:
+    def verb_phrase(self, formula: Formula, subject: _Binding, *, nested: bool, bound: bool = False) -> _Attempt:
         """As "is P", "has an R-successor that ...", "both is ... and has ..."; None if it is not of this kind.
 
-        `nested` says that the phrase stands where "and that" would have two readings.
+        `nested` says that the phrase stands where "and that" would have two readings; `bound` that "it" can only be
+        the subject, as after "every R-successor of x".
         """
         being = self._being(formula, subject)
+        if being is not None and being.weight >= _JOINED and not bound:
+            return None
         if being is not None or not self._can_be_said_of(formula, subject):
             return being
         if isinstance(formula, Exists):
@@ -452,16 +457,16 @@ class _Writer:
             complement = self._complement(split.also, binding)
             assert complement is not None
             parts += ["that is also", *complement]
-            tail = yield self._relative(split.rest, binding, nested=True)
+            tail = yield self._relative(split.rest, binding, nested=True, named=False)
             return _Phrase((*parts, "and", tail), max(_JOINED, tail.weight), ands=True, ors=tail.ors)
         tail = yield self._relative(split.rest, binding, nested=nested)
         return _Phrase((*parts, tail), max(_NESTED, tail.weight), ands=tail.ands, ors=tail.ors)
 
     # Relative clauses.
 
-    def _relative(self, formula: Formula, subject: _Binding, *, nested: bool) -> _Walk:
+    def _relative(self, formula: Formula, subject: _Binding, *, nested: bool, named: bool = True) -> _Walk:
         """As "that ...", "all of whose ...", or "such that ..." with the subject by name."""
-        being = self._being(formula, subject)
+        being = self._being(formula, subject) if self._is_plain_group(formula, subject) else None
         if being is not None:
             return _Phrase(("that", being), being.weight, ands=being.ands, ors=being.ors)
         if isinstance(formula, And) and not nested:
@@ -472,7 +477,7 @@ class _Writer:
                     said = self._being(part, subject)
                     assert said is not None
                     parts += ["that", said, "and"]
-                tail = yield self._relative(last, subject, nested=True)
+                tail = yield self._relative(last, subject, nested=True, named=False)
                 return _Phrase((*parts, tail), max(_JOINED, tail.weight), ands=True, ors=True)
         phrase = yield self.verb_phrase(formula, subject, nested=nested)
         if phrase is not None:
@@ -482,7 +487,7 @@ class _Writer:
             if phrase is not None:
                 return phrase
         clause = yield self.clause(formula, root=False)
-        if not subject.uses:  # nothing is said of it at all: a name shows that this is meant
+        if named and not subject.uses:  # nothing is said of it at all: a name shows that this is meant
             self._called(subject)
         return _Phrase(("such that", clause), max(_JOINED, clause.weight), ands=True, ors=True)
 
@@ -663,6 +668,8 @@ class _Writer:
                 literal = self._statement(formula)
                 if literal is not None:
                     return literal
+                if isinstance(operand, Iff):
+                    return (yield self._connective(operand, root=root, exclusive=True))
                 inner = yield self.clause(operand, root=False)
                 return _Phrase(("it is not the case that", inner), max(_JOINED, inner.weight), ands=True, ors=True)
         assert isinstance(formula, BinaryConnective)
@@ -683,8 +690,11 @@ class _Writer:
         if not self._is_manageable(formula):
             return None
         for subject in self._subjects(formula):
+            mark = len(self._uses)
             said = self._being(formula, subject)
-            if said is not None:
+            if said is not None and any(binding.depth > subject.depth for binding in self._uses[mark:]):
+                self._take_back(mark)  # of an outer object, by what inner ones are to it: clearer the other way round
+            elif said is not None:
                 return _Phrase((self._called(subject), said), said.weight, ands=said.ands, ors=said.ors)
         return None
 
@@ -810,7 +820,7 @@ class _Writer:
         if denied and rest is not split.rest:
             return None
         kind = self._kind(split, binding)
-        said = yield self.verb_phrase(rest, binding, nested=False)
+        said = yield self.verb_phrase(rest, binding, nested=False, bound=not denied)
         if said is None:
             self._take_back(mark)
             return None
@@ -821,15 +831,16 @@ class _Writer:
         heavy = _GROUPED if split.how in ("that", "also") else _NESTED
         return _Phrase((word, *kind, said), max(heavy, said.weight), ands=said.ands, ors=said.ors)
 
-    def _connective(self, formula: BinaryConnective, *, root: bool) -> _Walk:
+    def _connective(self, formula: BinaryConnective, *, root: bool, exclusive: bool = False) -> _Walk:
+        """A statement made of statements; `exclusive` denies an `iff`."""
         mark = len(self._uses)
-        literals = self._statement(formula)
-        if literals is not None and not isinstance(formula, Implies) and not (root and isinstance(formula, Iff)):
+        literals = None if exclusive else self._statement(formula)
+        if literals is not None and literals.weight < _JOINED:
             return literals
         self._take_back(mark)
         parts = _chain(formula) if isinstance(formula, And | Or) else list(formula.children)
         if self._is_manageable(formula) and len(parts) <= _MOST_IN_A_CHAIN:
-            phrase = yield self._inline(formula, parts, root=root)
+            phrase = yield self._inline(formula, parts, root=root, exclusive=exclusive)
             if phrase is not None:
                 return phrase
             self._take_back(mark)
@@ -837,11 +848,14 @@ class _Writer:
         for part in parts:
             item = yield self.clause(part, root=True)
             items.append(item)
-        return _Phrase((_Numbered(_head(formula, len(parts)), tuple(items)),), _LISTED, ands=True, ors=True)
+        head = "exactly one of ({0}) and ({1}) holds:" if exclusive else _head(formula, len(parts))
+        return _Phrase((_Numbered(head, tuple(items)),), _LISTED, ands=True, ors=True)
 
-    def _inline(self, formula: BinaryConnective, parts: Sequence[Formula], *, root: bool) -> _Attempt:
+    def _inline(self, formula: BinaryConnective, parts: Sequence[Formula], *, root: bool, exclusive: bool) -> _Attempt:
         if not root and len(parts) == 2 and isinstance(formula, And | Or):
             for subject in self._subjects(formula):
+                if self._group(formula, subject) is not None:
+                    continue  # literals alone, which `_statement` has turned down
                 said = yield self.verb_phrase(formula, subject, nested=False)
                 if said is not None:
                     return _Phrase((self._called(subject), said), said.weight, ands=said.ands, ors=said.ors)
@@ -852,32 +866,37 @@ class _Writer:
         if sum(clause.length for clause in clauses) > MAX_PHRASE_CHARACTERS:
             return None
         *front, last = clauses
-        light = all(clause.weight <= _GROUPED for clause in front)
-        if isinstance(formula, And) and root and light and last.weight <= _JOINED:
-            words: list[_Part] = []
-            for clause in front:
-                words += [clause, ","]
-            return _Phrase((*words[:-1], ", and", last), _JOINED, ands=True, ors=True)
-        if not light:
+        if any(clause.weight > _GROUPED for clause in front):
             return None
-        if len(clauses) == 2 and isinstance(formula, And | Or):
-            joined = _joined(type(formula), *clauses)
-            if joined is not None:
-                return joined
-        if isinstance(formula, Or) and root and last.weight <= _JOINED:
-            words = [clauses[0]]
-            for clause in clauses[1:]:
-                words += [", and/or", clause]
-            return _Phrase(tuple(words), _JOINED, ands=True, ors=True)
-        if len(clauses) != 2:
-            return None
-        left, right = clauses
         match formula:
-            case Implies() if right.weight <= (_JOINED if root else _GROUPED):
-                return _Phrase(("if", left, "then", right), _JOINED, ands=True, ors=True)
-            case Iff() if root and right.weight <= _GROUPED:
-                return _Phrase((left, "exactly when", right), _JOINED, ands=True, ors=True)
+            case And() if root and last.weight <= _JOINED:
+                words: list[_Part] = []
+                for clause in front:
+                    words += [clause, ","]
+                return _Phrase((*words[:-1], ", and", last), _JOINED, ands=True, ors=True)
+            case And() if len(clauses) == 2:
+                return _joined(And, *clauses)
+            case Or():
+                joined = _joined(Or, *clauses) if len(clauses) == 2 else None
+                if joined is not None or not root or last.weight > _JOINED:
+                    return joined
+                words = [clauses[0]]
+                for clause in clauses[1:]:
+                    words += [", and/or", clause]
+                return _Phrase(tuple(words), _JOINED, ands=True, ors=True)
+            case Implies() if last.weight <= (_JOINED if root else _GROUPED):
+                return _Phrase(("if", front[0], "then", last), _JOINED, ands=True, ors=True)
+            case Iff() if exclusive:
+                joined = _joined(Or, *clauses)
+                return joined and _Phrase((*joined.parts[:-1], "(but not both)"), _JOINED, ands=joined.ands, ors=True)
+            case Iff() if root and last.weight <= _GROUPED and not _has_relative_clause(front[0]):
+                return _Phrase((front[0], "exactly when", last), _JOINED, ands=True, ors=True)
         return None
+
+
+def _has_relative_clause(phrase: _Phrase) -> bool:
+    """Whether what comes after the phrase could be taken to go on with a clause inside it."""
+    return any(re.search(r"\b(that|whose)\b", text) for _, text in _lines(phrase))
 
 
 def _positive(formula: Formula, subject: _Binding, writer: _Writer) -> Formula:
@@ -953,7 +972,7 @@ def _head(formula: BinaryConnective, count: int) -> str:
         case Implies():
             return "if ({0}) holds then so does ({1}):"
         case _:
-            return "({0}) holds exactly when ({1}) does:"
+            return "both or neither of ({0}) and ({1}) hold:"
 
 
 def _lines(phrase: _Phrase) -> list[tuple[int, str]]:

@@ -38,7 +38,8 @@ _OPENERS = {
     "_ALL_HOLD": r"(?:both \((\d+)\) and \((\d+)\) hold|all of \((\d+)\) to \((\d+)\) hold):",
     "_ONE_HOLDS": r"at least one of \((\d+)\) (?:and|to) \((\d+)\) holds:",
     "_IF_HOLDS": r"if \((\d+)\) holds then so does \((\d+)\):",
-    "_AGREE": r"\((\d+)\) holds exactly when \((\d+)\) does:",
+    "_AGREE": r"both or neither of \((\d+)\) and \((\d+)\) hold:",
+    "_ONE_HOLDS_ALONE": r"exactly one of \((\d+)\) and \((\d+)\) holds:",
 }
 _IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
 
@@ -197,6 +198,8 @@ class _Reader:
                 return Implies(said[1], said[0])
             case "equivalence":
                 return Iff(*said)
+            case "exclusive":
+                return Not(Iff(*said))
             case "denial":
                 return Not(said[0])
             case "but_not":
