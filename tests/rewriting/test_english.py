@@ -156,14 +156,14 @@ def test_layout_of_numbered_parts():
     assert all(len(line) <= 40 for line in to_english(parse_formula(text), width=40).layout)
 
 
-def _nested(step, depth: int = 20_000):
+def _nested(step, depth: int):
     formula = Atom("P", ("x",))
     for _ in range(depth):
         formula = step(formula)
     return formula
 
 
-@pytest.mark.parametrize(
+DEEPENED = pytest.mark.parametrize(
     "step",
     [
         Not,
@@ -175,8 +175,17 @@ def _nested(step, depth: int = 20_000):
         lambda f: ForAll("x", Or(Not(Atom("R", ("y", "x"))), Exists("y", f))),
     ],
 )
+
+
+@DEEPENED
 def test_deep_formulas(step):
-    assert_reads_back(_nested(step))
+    assert_reads_back(_nested(step, 2_000))
+
+
+@pytest.mark.full
+@DEEPENED
+def test_deep_formulas_full(step):
+    assert_reads_back(_nested(step, 20_000))
 
 
 def test_shared_parts_are_bounded():
