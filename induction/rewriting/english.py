@@ -227,10 +227,13 @@ class _Writer:
         self._taken: dict[str, int] = {}
         self._depth = 0
         self._uses: list[_Binding] = []
+        called: dict[str, _Binding] = {}  # variables that stand for one object are one
         for variable in sorted(free_variables(formula)):
             name = names.get(variable)
             shown = (f"'{variable}'" if variable in RESERVED else variable) if name is None else name
-            self._scopes[variable] = [_Binding(shown, 0)]
+            if shown not in called:
+                called[shown] = _Binding(shown, 0)
+            self._scopes[variable] = [called[shown]]
             self._taken[shown] = 1
 
     def _count_groups(self, node: Formula) -> int:

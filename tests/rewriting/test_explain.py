@@ -229,5 +229,7 @@ def test_remarks():
     assert [(remark.level, remark.text) for remark in remarks(reason)] == [
         (0, "a has no R-successor that has an R-successor that is P"),
         (1, "a is not an R-successor of itself"),
-        (1, "b has no R-successor that is P"),
+        (1, "none of b and c has an R-successor that is P; for example:"),
+        (2, "b has no R-successor that is P"),
+        (3, "no object is an R-successor of b"),
     ]
