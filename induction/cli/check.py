@@ -83,8 +83,10 @@ def command(
     if not results and not faults and not row_faults:
         raise UsageError(f"{printable(formulas or '', 200)}: no row is for an instance asked for")
     reason = None
+    from induction.rewriting.explain import reason_for
+
     if why and results and results[0].verdict is not None:
-        reason = verdicts.reason_for(results[0].verdict, instances[0], world, element)
+        reason = reason_for(results[0].verdict, instances[0], world, element)
     all_faults = [*faults, *row_faults]
     if as_json:
         output.print_json(verdicts.as_json(file, results, all_faults, reason) | {"rowsPassedOver": len(others)})

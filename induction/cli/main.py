@@ -16,6 +16,7 @@ from induction.cli import (
     bench_suite,
     check,
     equivalent,
+    explain,
     formula,
     generate,
     holdout,
@@ -63,6 +64,7 @@ _COMMANDS: dict[str, list[tuple[str, Any, str]]] = {
     "Compare and rewrite": [
         ("equivalent", equivalent, "whether two formulas mean the same, or a world that shows not"),
         ("simplify", simplify, "the same formula in fewer nodes, every step proven"),
+        ("explain", explain, "a formula in plain English, and why it holds or fails"),
         ("mutate", mutate, "the near misses of a formula"),
     ],
     "Make instances": [

@@ -6,19 +6,16 @@ from typing import Any
 
 from induction.cli import output
 from induction.cli.inputs import Candidate
-from induction.errors import InductionError, UnknownNameError, printable
-from induction.evaluation.bitset import TruthTables
+from induction.errors import InductionError
 from induction.evaluation.verdict import GOLD_MARGINS, Completion, Verdict, WorldVerdict
 from induction.formula.answers import Answer
-from induction.formula.metrics import free_variables, quantifier_depth
+from induction.formula.metrics import quantifier_depth
 from induction.formula.printing import to_unicode
-from induction.formula.syntax import FREE_VARIABLE, Atom, Equal, Exists, Formula, Quantified, to_sexpr
-from induction.rewriting.explain import MAX_STEPS, Claim, Step, explain, is_literal
+from induction.formula.syntax import Formula, to_sexpr
+from induction.rewriting.explain import MAX_STEPS, Reason, group_text, headline, remarks, step_text
 from induction.worlds.instance import Instance, Regime
 from induction.worlds.record_writing import atom_names
-from induction.worlds.world import Element, World
-
-_LONGEST_FORMULA_SHOWN = 48
+from induction.worlds.world import BoolArray, Element, World
 
 
 @dataclass(frozen=True)
@@ -51,54 +48,6 @@ class Result:
     def repairs(self) -> tuple[str, ...]:
         """What was changed in a model's answer before it was a formula."""
         return () if self.reading.answer is None else self.reading.answer.repairs
-
-
-@dataclass(frozen=True)
-class Reason:
-    """A trace of why the formula holds or fails of one object of one world; `note` says what was assumed."""
-
-    world: World
-    element: int
-    holds: bool
-    steps: Sequence[Step]
-    note: str
-
-
-def reason_for(verdict: Verdict, instance: Instance, world_name: str | None, element_name: Element | None) -> Reason:
-    """The trace for the world and object named; by default the first failed world and the first object wrong in it.
-
-    Raises:
-        UnknownNameError: no such world among those checked, or no such object in it.
-    """
-    reports = {report.world: report for report in verdict.worlds}
-    if world_name is None:
-        world_name = next((world.world for world in verdict.failed_worlds), verdict.worlds[0].world)
-    elif world_name not in reports:
-        raise UnknownNameError(
-            f"{instance.instance_id} has no world '{printable(world_name)}' to check; it has {', '.join(reports)}"
-        )
-    report = reports[world_name]
-    world = next(world for world in instance.worlds if world.name == world_name)
-    if element_name is None:
-        element_name = next(iter(_objects_at_fault(report)), world.domain[0])
-    elif element_name not in world.domain:
-        raise UnknownNameError(
-            f"world {world_name} has no object '{printable(element_name)}'; it has {' '.join(world.domain)}"
-        )
-    note = ""
-    if report.completion is not None:
-        completed = report.completion.completed
-        note = "in the completion found" if completed is not None else "with every unknown atom false (none matches)"
-        world = completed or world  # explaining takes unknown atoms for false
-    element = world.domain.index(element_name)
-    steps = explain(verdict.formula, world, element)
-    holds = TruthTables(verdict.formula, world).holds(verdict.formula, {FREE_VARIABLE: element})
-    return Reason(world, element, holds, steps, note)
-
-
-def _objects_at_fault(report: WorldVerdict) -> tuple[Element, ...]:
-    conflict = report.completion.conflict if report.completion is not None else ()
-    return (*report.false_positives, *report.false_negatives, *conflict)
 
 
 def print_detail(result: Result) -> None:
@@ -150,60 +99,14 @@ def print_summary(results: Sequence[Result]) -> None:
 
 
 def print_reason(reason: Reason) -> None:
-    """The trace, indented by level."""
-    name = reason.world.domain[reason.element]
-    labelled = bool(reason.world.target[reason.element])
-    agreement = "as T does" if reason.holds == labelled else f"though T {'holds' if labelled else 'does not'}"
-    note = f", {reason.note}" if reason.note else ""
+    """The trace in words, indented by level."""
+    note = f" ({reason.note})" if reason.note else ""
     print()
-    output.print_indented(0, f"why, for {name} in {reason.world.name}{note}: it {_word(reason.holds)} {agreement}")
-    for step in reason.steps:
-        output.print_indented(step.level + 1, _step_line(step, reason.world))
-        for group in step.groups:
-            variable = _quantified(step.claim).variable
-            names = " ".join(reason.world.domain[element] for element in group.elements)
-            example = "; for example:" if len(group.elements) > 1 and not is_literal(group.part) else ""
-            line = f"{variable} = {names}: {_shortened(group.part)} {_word(group.holds)}{example}"
-            output.print_indented(step.level + 2, line)
+    output.print_indented(0, f"why, in {reason.world.name}{note}: {headline(reason)}")
+    for remark in remarks(reason):
+        output.print_indented(remark.level + 1, remark.text)
     if len(reason.steps) >= MAX_STEPS:
         print(f"  … and so on: a trace ends after {MAX_STEPS} steps")
-
-
-def _step_line(step: Step, world: World) -> str:
-    claim = step.claim
-    where = _assignment_text(claim, world)
-    text = f"{_shortened(claim.formula)} {_word(claim.holds)}{f' for {where}' if where else ''}"
-    if isinstance(claim.formula, Atom):
-        names = ", ".join(world.domain[claim.assignment[v]] for v in claim.formula.arguments)
-        return f"{claim.formula.predicate}({names}) {_word(claim.holds)}"
-    if isinstance(claim.formula, Equal):
-        left, right = (world.domain[claim.assignment[v]] for v in claim.formula.label)
-        return f"{left} {'=' if claim.holds else '≠'} {right}"
-    if isinstance(claim.formula, Quantified):
-        kind = "witness" if isinstance(claim.formula, Exists) else "counterexample"
-        if step.element is not None:
-            return f"{text}: {claim.formula.variable} = {world.domain[step.element]} is a {kind}"
-        return f"{text}: no {claim.formula.variable} is a {kind}"
-    return text
-
-
-def _quantified(claim: Claim) -> Quantified:
-    assert isinstance(claim.formula, Quantified)
-    return claim.formula
-
-
-def _assignment_text(claim: Claim, world: World) -> str:
-    free = free_variables(claim.formula)
-    return ", ".join(f"{v} = {world.domain[e]}" for v, e in claim.assignment.items() if v in free)
-
-
-def _shortened(formula: Formula) -> str:
-    text = to_unicode(formula)
-    return text if len(text) <= _LONGEST_FORMULA_SHOWN else text[: _LONGEST_FORMULA_SHOWN - 1] + "…"
-
-
-def _word(holds: bool) -> str:
-    return "holds" if holds else "fails"
 
 
 def _verdict_line(verdict: Verdict) -> str:
@@ -302,7 +205,12 @@ def _print_completions(verdict: Verdict, instance: Instance) -> None:
 
 
 def _atoms_made_true(completion: Completion | None, world: World) -> list[str]:
-    listed = [(name, atom.strip("()")) for name, atoms in _true_atoms(completion, world).items() for atom in atoms]
+    return listed_atoms(_true_atoms(completion, world))
+
+
+def listed_atoms(by_predicate: Mapping[str, Sequence[str]]) -> list[str]:
+    """Atoms as `R(a1,a4)`."""
+    listed = [(name, atom.strip("()")) for name, atoms in by_predicate.items() for atom in atoms]
     return [f"{name}({arguments})".replace(" ", "") for name, arguments in listed]
 
 
@@ -311,7 +219,12 @@ def _true_atoms(completion: Completion | None, world: World) -> dict[str, list[s
     if completion is None or completion.completed is None:
         return {}
     made = {name: completion.completed.true[name] & mask for name, mask in world.unknown.items()}
-    return {name: atom_names(world, table) for name, table in made.items() if table.any()}
+    return atoms_by_predicate(made, world)
+
+
+def atoms_by_predicate(tables: Mapping[str, BoolArray], world: World) -> dict[str, list[str]]:
+    """By predicate, the atoms that are true in `tables`, as files write atoms."""
+    return {name: atom_names(world, table) for name, table in tables.items() if table.any()}
 
 
 def as_json(
@@ -326,7 +239,7 @@ def as_json(
         "results": [_result_json(result) for result in results],
     }
     if reason is not None:
-        report["why"] = _reason_json(reason)
+        report["why"] = reason_json(reason)
     return report
 
 
@@ -396,7 +309,8 @@ def _world_json(report: WorldVerdict, world: World) -> dict[str, Any]:
     return facts
 
 
-def _reason_json(reason: Reason) -> dict[str, Any]:
+def reason_json(reason: Reason) -> dict[str, Any]:
+    """The trace as plain values: each step with its claim, and the words for it."""
     domain = reason.world.domain
 
     def assignment(values: Mapping[str, int]) -> dict[str, str]:
@@ -407,11 +321,14 @@ def _reason_json(reason: Reason) -> dict[str, Any]:
         "object": domain[reason.element],
         "holds": reason.holds,
         "labelled": bool(reason.world.target[reason.element]),
+        "headline": headline(reason),
         "note": reason.note or None,
+        "madeTrue": atoms_by_predicate(reason.made_true, reason.world),
         "cut": len(reason.steps) >= MAX_STEPS,
         "steps": [
             {
                 "level": step.level,
+                "text": step_text(step, reason.world),
                 "formula": to_sexpr(step.claim.formula),
                 "assignment": assignment(step.claim.assignment),
                 "holds": step.claim.holds,
@@ -419,6 +336,7 @@ def _reason_json(reason: Reason) -> dict[str, Any]:
                 "groups": [
                     {
                         "objects": [domain[element] for element in group.elements],
+                        "text": group_text(step, group, reason.world),
                         "part": to_sexpr(group.part),
                         "holds": group.holds,
                     }

@@ -75,7 +75,7 @@ def test_work_that_runs_out_is_exit_3(induction, tmp_path, monkeypatch, examples
 def test_why(induction, examples):
     ran = induction("check", "(exists y (R x y))", str(examples), "--id", "example_fullobs", "--why")
     assert ran.code == 1
-    assert "why, for a2 in train_0: it holds though T does not" in ran.out
+    assert "why, in train_0: a2 is not labelled T, but the formula holds of it" in ran.out
     assert "is a witness" in ran.out
     chosen = induction(
         "check",
@@ -89,7 +89,7 @@ def test_why(induction, examples):
         "--object",
         "a0",
     )
-    assert "why, for a0 in train_1: it holds as T does" in chosen.out
+    assert "why, in train_1: a0 is labelled T, and the formula holds of it" in chosen.out
     assert all(len(line) <= 80 for line in ran.out.splitlines())
 
 

@@ -1,5 +1,7 @@
 """Traces: every claim holds when evaluated by itself, and together they are a reason."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,8 @@ from induction.evaluation import reference
 from induction.formula import parse_formula
 from induction.formula.sampling import sample_formula
 from induction.formula.syntax import And, Atom, Equal, Exists, ForAll, Iff, Implies, Not, Or, Quantified, Signature
-from induction.rewriting.explain import MAX_STEPS, explain
+from induction.rewriting.explain import MAX_STEPS, Reason, explain, remarks
+from induction.rewriting.reading import read_english
 from induction.worlds import World
 from induction.worlds.sampling import sample_world
 
@@ -175,3 +178,58 @@ def test_long_formulas_have_short_traces():
     assert len(explain(deep, WORLD, 0)) == 2
     wide = parse_formula("(and " + "(or (P x) (exists y (R x y))) " * 20_000 + ")")
     assert len(explain(wide, WORLD, 0)) <= MAX_STEPS + 1
+
+
+def _compare_remarks(seed: int, number: int) -> None:
+    """Every claim that is made in words holds, and the words of each line are of one size with its claims."""
+    rng = np.random.default_rng(seed)
+    for _ in range(number):
+        signature = SIGNATURES[int(rng.integers(2))]
+        formula = sample_formula(
+            rng, int(rng.integers(3, 28)), signature=signature, max_depth=3, bound_variables=("x", "y", "z")
+        )
+        world = sample_world(rng, int(rng.integers(1, 7)), signature=signature, density=float(rng.random()))
+        element = int(rng.integers(world.size))
+        steps = explain(formula, world, element)
+        reason = Reason(world, element, reference.holds(formula, world, element), steps, "", {})
+        told = list(remarks(reason))
+        assert [remark.level for remark in told[:1]] == [0]
+        for remark in told:
+            assert remark.text
+            assert remark.claims
+            for claim in remark.claims:
+                value = reference.holds_under(claim.formula, world, dict(claim.assignment))
+                assert value == claim.holds, (str(formula), remark.text)
+        _assert_words_are_true(told, world)
+
+
+def _assert_words_are_true(told, world) -> None:
+    """Read back as a formula over the world's objects, a line is true: what is said is what was claimed."""
+    objects = {name: number for number, name in enumerate(world.domain)}
+    for remark in told:
+        sentence = re.sub(r": \w+ is a (witness|counterexample)$", "", remark.text).removesuffix("; for example:")
+        if sentence.endswith("…") or re.search(r"\b(each|none) of \w+(, \w+)* and \w+ |^with ", sentence):
+            continue
+        assert reference.holds_under(read_english(sentence), world, dict(objects)), remark.text
+
+
+def test_remarks_claim_what_holds():
+    _compare_remarks(7, 500)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(200, 210))
+def test_remarks_claim_what_holds_full(seed):
+    _compare_remarks(seed, 500)
+
+
+def test_remarks():
+    formula = parse_formula("(exists y (and (R x y) (exists z (and (R y z) (P z)))))")
+    reason = Reason(WORLD, 0, False, explain(formula, WORLD, 0), "", {})
+    assert [(remark.level, remark.text) for remark in remarks(reason)] == [
+        (0, "a has no R-successor that has an R-successor that is P"),
+        (1, "a is not an R-successor of itself"),
+        (1, "none of b and c has an R-successor that is P; for example:"),
+        (2, "b has no R-successor that is P"),
+        (3, "no object is an R-successor of b"),
+    ]
