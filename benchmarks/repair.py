@@ -28,9 +28,9 @@ from machine import machine
 
 from induction.families.mutations import edited_once
 from induction.formula.metrics import free_variables
-from induction.formula.syntax import Atom, BinaryConnective, Equal, Formula, Not
+from induction.formula.syntax import BinaryConnective, Formula
 from induction.grounding.check import check
-from induction.rewriting.edits import Change, changes, node_at, rewrite
+from induction.rewriting.edits import Change, changes, is_literal, node_at, rewrite
 from induction.rewriting.repair import repair
 from induction.worlds import Instance, read_instances
 
@@ -71,11 +71,6 @@ def takes_much_away(change: Change) -> bool:
         kept = node_at(node, change.parts[0][len(change.path) :])
         return not is_literal(node.right if kept is node.left else node.left)
     return change.kind == "part-replaced" and not is_literal(node)
-
-
-def is_literal(node: Formula) -> bool:
-    """An atom, an equality or the negation of one."""
-    return isinstance(node.operand if isinstance(node, Not) else node, Atom | Equal)
 
 
 def measured(instances: list[Instance], way: str, seed: int) -> dict[str, Any]:

@@ -17,11 +17,13 @@ from induction.cli import (
     check,
     equivalent,
     formula,
+    frontier,
     generate,
     holdout,
     info,
     mutate,
     prompt,
+    repair,
     report,
     score,
     searches,
@@ -53,6 +55,8 @@ app.command("score")(score.command)
 app.command("report")(report.command)
 app.command("templates")(templates.command)
 app.command("mutate")(mutate.command)
+app.command("repair")(repair.command)
+app.command("frontier")(frontier.command)
 app.command("solve")(solve.command)
 app.command("searches")(searches.command)
 app.command("bench-suite")(bench_suite.command)

@@ -14,7 +14,7 @@ to go to from the root. `changes` lists every edit there is:
 - *part-dropped*: one operand of a connective goes with the connective;
 - *quantifier-dropped*: a quantifier goes, its variable becomes another one in scope that is not bound again inside;
 - *guard-added*: a place F becomes (and F L), L a literal; *case-added*: it becomes (or F L);
-- *part-replaced*: a place becomes a literal;
+- *part-replaced*: a place becomes a literal, but not the whole formula unless it is one;
 - *exchanged-everywhere*: two predicates of one arity trade places in the whole formula.
 
 A literal is an atom, an equality or the negation of one, over the variables in scope; arguments may be the same, but
@@ -158,6 +158,11 @@ def node_at(formula: Formula, path: Path) -> Formula:
     return formula
 
 
+def is_literal(node: Formula) -> bool:
+    """Whether `node` is an atom, an equality or the negation of one."""
+    return isinstance(node.operand if isinstance(node, Not) else node, Atom | Equal)
+
+
 def places(formula: Formula) -> list[Place]:
     """All places of `formula`, each before those inside it. Recursive: the caller bounds the formula's size."""
 
@@ -211,12 +216,11 @@ def _rewritten(place: Place, signature: Signature) -> Iterator[Change]:
     """The edits that rewrite what stands at the place, or negate it."""
     node, path = place.node, place.path
     operands = tuple((*path, number) for number in range(len(node.children)))
+    negated = "literal-negated" if is_literal(node) else "part-negated"
     if isinstance(node, Not):
-        is_literal = isinstance(node.operand, Atom | Equal)
-        yield Change("literal-negated" if is_literal else "part-negated", place, hole(0), operands)
+        yield Change(negated, place, hole(0), operands)
     elif not isinstance(place.parent, Not):
-        is_literal = isinstance(node, Atom | Equal)
-        yield Change("literal-negated" if is_literal else "part-negated", place, Not(hole(0)), (path,), puts_on=True)
+        yield Change(negated, place, Not(hole(0)), (path,), puts_on=True)
     match node:
         case Atom(predicate, arguments):
             kind = "predicate-exchanged" if len(arguments) == 1 else "relation-exchanged"
@@ -308,7 +312,8 @@ def _with_literal(place: Place, signature: Signature) -> Iterator[Change]:
     for literal in literals(signature, place.visible):
         yield Change("guard-added", place, And(hole(0), literal), (place.path,), puts_on=True)
         yield Change("case-added", place, Or(hole(0), literal), (place.path,), puts_on=True)
-        yield Change("part-replaced", place, literal)
+        if place.path or is_literal(place.node):
+            yield Change("part-replaced", place, literal)
 
 
 def filled(skeleton: Formula, parts: Sequence[Formula]) -> Formula:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from induction.budget import Budget, Meter, OutOfTimeError, resident_bytes
+from induction.budget import Budget, Meter, resident_bytes
 from induction.enumeration.classes import SMALLEST, ClassTables
 from induction.enumeration.layout import Fragment, Layout
 from induction.errors import BudgetExhaustedError, FormulaTooLargeError
@@ -61,6 +61,12 @@ CLASS_KINDS = ("part-restricted", "part-extended", "part-rewritten")
 
 _WORDS_AT_ONCE = 2**21
 _CLASSES_AT_ONCE = 4096
+_CHECKED_AFTER_ALL = 10
+_MOST_KEPT = 250_000  # of what may fit; the smallest are kept, and the others are told as undecided
+
+
+class _OutOfWorkError(BudgetExhaustedError):
+    """As many formulas were judged as allowed."""
 
 
 class RepairOutcome(enum.StrEnum):
@@ -151,13 +157,15 @@ def repair(
     edits: int = MAX_EDITS,
     answers: int = 5,
     budget: Budget | None = None,
+    most_judged: int | None = None,
     class_nodes: int = CLASS_NODES,
     report: Callable[[int, int, int], None] = lambda _distance, _done, _steps: None,
 ) -> Repair:
     """The valid formulas nearest to `formula`, up to `edits` (1 or 2) away and up to `answers` of them.
 
-    `report` is told the distance gone through, steps done and steps there are. A budget that runs out is an outcome,
-    not an error; nothing else depends on it.
+    `report` is told the distance gone through, steps done and steps there are. `budget` limits time and memory,
+    `most_judged`, the same on every machine, how many formulas are looked at. That one runs out is an outcome, not an
+    error; nothing else depends on them.
 
     Raises:
         FormulaTooLargeError: a formula of more than `MAX_NODES`.
@@ -174,19 +182,20 @@ def repair(
     if verdict.valid:
         coverage = Coverage()
         return Repair(formula, instance.instance_id, RepairOutcome.ALREADY_VALID, verdict, (), 0, coverage)
-    search = _Search(formula, instance, answers, class_nodes, (budget or Budget()).start(), report)
+    search = _Search(formula, instance, answers, class_nodes, (budget or Budget()).start(), most_judged, report)
     none_within, cut_short = 0, False
     try:
         for distance in range(1, edits + 1):
             search.go_through(distance)
-            if search.answers or search.undecided:
+            if search.answers:
                 break
-            none_within = distance
-    except OutOfTimeError:
+            if not search.undecided:
+                none_within = distance
+    except BudgetExhaustedError:
         cut_short = True
-        search.settle(distance)
+        search.settle(distance, after_all=True)
     found = search.answers
-    if cut_short or (search.undecided and not found):
+    if cut_short or search.undecided:
         outcome = RepairOutcome.CUT_SHORT
     else:
         outcome = RepairOutcome.REPAIRED if found else RepairOutcome.NONE_WITHIN
@@ -275,6 +284,7 @@ class _Search:
         wanted: int,
         class_nodes: int,
         meter: Meter,
+        most_judged: int | None,
         report: Callable[[int, int, int], None],
     ) -> None:
         self.coverage = Coverage()
@@ -284,6 +294,7 @@ class _Search:
         self._wanted = wanted
         self._class_nodes = class_nodes
         self._meter = meter
+        self._most_judged = most_judged
         self._report = report
         self._family = _Family(formula, instance, ())
         self._everywhere: list[_Family] = []
@@ -291,11 +302,12 @@ class _Search:
             edit = Edit("exchanged-everywhere", (), said, to_sexpr(exchanged))
             self._everywhere.append(_Family(exchanged, instance, (edit,)))
         self._hits: list[tuple[_Family, _Hit]] = []
+        self._seen: set[Formula] = set()
 
     # --- the steps of a distance ---
 
     def go_through(self, distance: int) -> None:
-        """Look at all formulas at `distance`; what fits becomes answers. Raises OutOfTimeError."""
+        """Look at all formulas at `distance`; what fits becomes answers. Raises BudgetExhaustedError."""
         self._hits = []
         steps = list(self._steps(distance))
         self.coverage.steps[distance] = len(steps)
@@ -313,6 +325,8 @@ class _Search:
 
     def _check(self) -> None:
         self._meter.check(resident_bytes())
+        if self._most_judged is not None and self.coverage.judged > self._most_judged:
+            raise _OutOfWorkError(f"{self._most_judged:,} formulas were judged")
 
     def _steps(self, distance: int) -> Iterator[Callable[[], None]]:
         if distance == 1:
@@ -539,20 +553,27 @@ class _Search:
             else:
                 hit = _Hit(int(added[i]), edits)
             self._hits.append((family, hit))
+        if len(self._hits) > 2 * _MOST_KEPT:
+            self._hits.sort(key=lambda item: (item[1].added, self._rank(*item)))
+            self.undecided += len(self._hits) - _MOST_KEPT
+            del self._hits[_MOST_KEPT:]
 
-    def settle(self, distance: int) -> None:
-        """Make answers of what was kept, smallest first, each re-checked; at most as many as are wanted."""
-        self._hits.sort(key=lambda item: (item[1].added, self._rank(*item)))
-        seen: set[Formula] = set()
-        for family, hit in self._hits:
-            if len(self.answers) >= self._wanted:
-                break
-            formula, edits = self._told(family, hit)
-            if formula in seen or free_variables(formula) != {FREE_VARIABLE}:
-                continue
-            seen.add(formula)
-            if self._instance.regime is Regime.EC:
+    def settle(self, distance: int, *, after_all: bool = False) -> None:
+        """Make answers of what was kept, smallest first, each re-checked; at most as many as are wanted.
+
+        With `after_all`, when the budget has run out, only some are looked at where that takes long (EC).
+        """
+        self._hits.sort(key=lambda item: (item[1].added, self._rank(*item)), reverse=True)
+        in_ec = self._instance.regime is Regime.EC
+        if after_all and in_ec:
+            del self._hits[:-_CHECKED_AFTER_ALL]
+        while self._hits and len(self.answers) < self._wanted:
+            if in_ec and not after_all:
                 self._check()
+            formula, edits = self._told(*self._hits.pop())
+            if formula in self._seen or free_variables(formula) != {FREE_VARIABLE}:
+                continue
+            self._seen.add(formula)
             try:
                 verdict = check(formula, self._instance, use_reference=True)
             except BudgetExhaustedError:
@@ -560,7 +581,7 @@ class _Search:
                 continue
             if verdict.valid:
                 self.answers.append(Repaired(formula, distance, edits, verdict))
-            elif self._instance.regime is not Regime.EC:
+            elif not in_ec:
                 raise AssertionError(f"{formula} does not fit {self._instance.instance_id} after all")
         self._hits = []
 
