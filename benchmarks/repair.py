@@ -1,6 +1,6 @@
 """Whether formulas with one or two edits planted are repaired, how near, how large, and at what cost.
 
-    python benchmarks/repair.py [--tier smoke|full] [--seed 1] [--output results.json]
+    python benchmarks/repair.py [--tier smoke|full] [--seed 1] [--instances FILE] [--output results.json]
 
 Claims, on 300 generated instances of every regime with one or two named edits planted in the gold: a valid formula is
 found for at least 98 %, at a distance no larger than the planted one for at least 98 %, of an AST size of at most the
@@ -132,9 +132,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tier", choices=("smoke", "full"), default="smoke")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--instances", type=Path, help="instances made before by the same seed, or others with golds")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    instances = generated(300 if options.tier == "full" else 20, options.seed)
+    if options.instances is not None:
+        instances = list(read_instances(options.instances))
+    else:
+        instances = generated(300 if options.tier == "full" else 20, options.seed)
     repair(instances[0].gold, instances[0])  # type: ignore[arg-type]  # loads the kernels
     result = {"machine": machine(), "seed": options.seed, "instances": len(instances)}
     for way in ("own", "near misses"):

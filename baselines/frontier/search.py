@@ -13,6 +13,7 @@ from typing import Any
 
 from induction.baselines.frontier.proposers import (
     PROTOCOL,
+    ProgramProposer,
     Proposal,
     Proposer,
     RecordedProposer,
@@ -31,6 +32,7 @@ from induction.formula.normal_forms import to_miniscoped
 from induction.formula.syntax import FREE_VARIABLE, Equal, Formula, subformulas, to_sexpr
 from induction.grounding.check import check
 from induction.rewriting.repair import MAX_NODES, repair
+from induction.running.program import Program
 from induction.search import About, Attempt, Progress, SearchOptions, SearchResult, outcome_of
 from induction.worlds.instance import Instance
 from induction.worlds.records import record_from_instance
@@ -127,7 +129,9 @@ class Frontier:
             outcome,
             fragment="what was proposed, and what is within two edits of it",
             statistics={"rounds": len(run.rows)},
-            diagnosis="" if attempt.best is not None else "no formula proposed, nor any near one, explains the instance",
+            diagnosis=""
+            if attempt.best is not None
+            else "no formula proposed, nor any near one, explains the instance",
         )
 
     def play(
@@ -156,6 +160,27 @@ class Frontier:
             row, feedback = _played(number, proposal, instance, run, allowed, remaining_s, report)
             run.rows.append(row)
             yield row
+
+
+def frontier(
+    instance: Instance, proposer: str | Sequence[str] | Proposer, *, rounds: int = ROUNDS, time_limit_s: float = 60.0
+) -> FrontierRun:
+    """All rounds with a proposer, or with a command that is run as one and has so many seconds for each answer.
+
+    Raises:
+        UsageError: the command is a text that cannot be split into words.
+        ProgramStartError: it cannot be run.
+    """
+    run = FrontierRun()
+    if isinstance(proposer, str | Sequence):
+        with Program(proposer, time_limit_s=time_limit_s) as program:
+            program.start()
+            for _ in Frontier(ProgramProposer(program), rounds).play(instance, run):
+                pass
+        return run
+    for _ in Frontier(proposer, rounds).play(instance, run):
+        pass
+    return run
 
 
 def _played(

@@ -26,6 +26,7 @@ from induction.evaluation.verdict import Verdict
 from induction.formula.metrics import free_variables
 from induction.formula.syntax import FREE_VARIABLE, And, BinaryConnective, Formula, Or, to_sexpr
 from induction.grounding.check import check
+from induction.grounding.completion import has_completion
 from induction.rewriting.edits import (
     KINDS,
     Change,
@@ -431,9 +432,7 @@ class _Search:
         if not inner.count:
             return
         value = family.frame.made(change, values)
-        self._judge(
-            family, path, value, inner.added + change.added_nodes, lambda i: (number, int(inner.edits[i]))
-        )
+        self._judge(family, path, value, inner.added + change.added_nodes, lambda i: (number, int(inner.edits[i])))
 
     def _edits_beside(self, path: Path) -> None:
         """All pairs of edits in different operands of the connective at `path`."""
@@ -448,9 +447,7 @@ class _Search:
                 return
             nothing = tuple(np.zeros_like(plane) for plane in once.value)
             everything = tuple(~plane for plane in nothing)
-            ends = [
-                frame.joined_values(path, number, once.value, other) for other in (nothing, everything)
-            ]
+            ends = [frame.joined_values(path, number, once.value, other) for other in (nothing, everything)]
             low, high = conjunction(*ends), disjunction(*ends)
             operands.append(once.chosen(np.flatnonzero(frame.within_reach(path, low, high, once.count))))
         self._products(path, type(node), operands[0], operands[1])
@@ -575,6 +572,8 @@ class _Search:
                 continue
             self._seen.add(formula)
             try:
+                if in_ec and not all(has_completion(formula, world) for world in self._instance.train_worlds):
+                    continue
                 verdict = check(formula, self._instance, use_reference=True)
             except BudgetExhaustedError:
                 self.undecided += 1

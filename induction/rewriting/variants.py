@@ -293,7 +293,9 @@ class Frame:
         planes = []
         for number in range(len(self._batches)):
             tables = [
-                np.broadcast_to(unpacked(one.value[number], one.count), (*shape, one.count)) for one in sets if one.count
+                np.broadcast_to(unpacked(one.value[number], one.count), (*shape, one.count))
+                for one in sets
+                if one.count
             ]
             planes.append(np.concatenate(tables, axis=-1) if tables else np.zeros((*shape, 0), dtype=np.bool_))
         if self.merges and len(added):

@@ -210,9 +210,12 @@ def test_each_kind_of_edit():
     assert "(and (exists y (and (R x y) (not (P y)))) (P x))" in made["guard-added"]
     assert "(exists y (and (R x y) (or (not (P y)) (= x y))))" in made["case-added"]
     assert "(exists y (P x))" in made["part-replaced"]
-    assert set(made) | {"predicate-exchanged", "relation-exchanged", "exchanged-everywhere", "quantifier-collapsed"} == (
-        set(KINDS)
-    )
+    assert set(made) | {
+        "predicate-exchanged",
+        "relation-exchanged",
+        "exchanged-everywhere",
+        "quantifier-collapsed",
+    } == (set(KINDS))
     two = {kind for change in changes(parse_formula("(and (P x) (forall y (implies (R x y) (Q y))))"), DEFAULT_SIGNATURE)
            if (kind := change.kind)}  # fmt: skip
     assert {"predicate-exchanged", "relation-exchanged", "quantifier-collapsed"} <= two
@@ -239,7 +242,8 @@ def test_edits_change_sizes_as_they_say(seed):
 def test_near_misses_of_golds_come_back(examples):
     for instance in read_instances(examples):
         misses = near_misses(instance.gold, Comparer(instance.signature))
-        for miss in misses[::4]:
+        # Not those that take a whole part away: what undoes them may be larger than what is gone through.
+        for miss in [miss for miss in misses if not miss.edits[0].kind.endswith("-dropped")][::4]:
             found = repair(miss.formula, instance)
             if check(miss.formula, instance).valid:
                 assert found.outcome is RepairOutcome.ALREADY_VALID
