@@ -156,6 +156,22 @@ class InstanceStream:
         self._passed = True
 
 
+def load_instance(file: str, instance_id: str | None) -> "Instance":
+    """The one instance of `file`, or the one with this id.
+
+    Raises:
+        InductionError: as `load_instances`, or its record is at fault.
+        UsageError: there are several and no id says which.
+    """
+    instances, faults, ids = load_instances(file, None if instance_id is None else [instance_id])
+    if faults:
+        raise faults[0]
+    if len(instances) != 1:
+        shown = ", ".join([*(printable(name) for name in ids[:3]), *(["…"] if len(ids) > 3 else [])])
+        raise UsageError(f"{printable(file, 200)}: has {len(ids):,} instances ({shown}); choose one with --id")
+    return instances[0]
+
+
 def seconds(text: str, option: str) -> float:
     """The time written as `90`, `90s`, `5m` or `1h`. Raises UsageError for anything else."""
     return _amount(text, _UNITS_S, option)

@@ -136,6 +136,20 @@ def progress_bar(what: str, total: int, done: int = 0) -> "Iterator[Callable[[fl
         yield lambda steps: progress.advance(bar, steps)
 
 
+@contextlib.contextmanager
+def progress_share(what: str) -> "Iterator[Callable[[str, int, int], None]]":
+    """A bar on standard error while it is a terminal; call what it gives with a phase, steps done and all steps."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    screen = Console(stderr=True)
+    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as progress:
+        bar = progress.add_task(what, total=None)
+        yield lambda phase, done, steps: progress.update(
+            bar, description=f"{what}: {phase}", completed=done, total=steps
+        )
+
+
 def plural(number: int, noun: str, several: str = "") -> str:
     """`number` and `noun`; unless the number is one, the noun with an s, or `several`."""
     return f"{number:,} {noun if number == 1 else several or noun + 's'}"

@@ -30,6 +30,17 @@ def complete(formula: Formula, world: World, *, resource_limit: int = RESOURCE_L
     return _Question(formula, world, resource_limit).answer()
 
 
+def has_completion(formula: Formula, world: World, *, resource_limit: int = RESOURCE_LIMIT) -> bool:
+    """Whether some completion of `world` makes `formula` match its target: `complete` without saying which, or why not.
+
+    Not confirmed by the reference evaluator.
+
+    Raises:
+        BudgetExhaustedError, EvaluationLimitError: as `complete`.
+    """
+    return _Question(formula, world, resource_limit).is_met()
+
+
 class _Question:
     """One formula in one world; what is expensive is worked out when first needed."""
 
@@ -54,6 +65,15 @@ class _Question:
         if true_atoms is not None:
             return self._completion(self._smallest(self._filled(true_atoms)), "Z3")
         return self._failure("Z3", impossible)
+
+    def is_met(self) -> bool:
+        target = self._world.target
+        if (self._low == target).all() or (self._high == target).all():
+            return True
+        values = three_valued.evaluate(self._formula, self._world)
+        if np.where(target, values == three_valued.FALSE, values == three_valued.TRUE).any():
+            return False
+        return self._solver.meet(range(self._world.size)) is not None
 
     @cached_property
     def _solver(self) -> DemandSolver:

@@ -201,3 +201,21 @@ def test_gold_of_the_released_instance(real_data):
         for name in world.signature:
             assert (completed.true[name] == world.true[name])[~world.unknown[name]].all()
         assert (reference.extension(instance.gold, completed) == world.target).all()
+
+
+def test_has_completion_says_what_complete_says():
+    from induction.formula.sampling import sample_formula
+    from induction.grounding.completion import has_completion
+
+    rng = np.random.default_rng(4)
+    said = set()
+    for _ in range(60):
+        n = int(rng.integers(2, 5))
+        true = {name: rng.random((n,) * arity) < 0.4 for name, arity in DEFAULT_SIGNATURE.items()}
+        unknown = {name: rng.random(table.shape) < 0.3 for name, table in true.items()}
+        true = {name: table & ~unknown[name] for name, table in true.items()}
+        world = World("w", tuple(f"a{e}" for e in range(n)), DEFAULT_SIGNATURE, true, rng.random(n) < 0.5, unknown)
+        formula = sample_formula(rng, int(rng.integers(3, 12)), max_depth=2)
+        said.add(has_completion(formula, world))
+        assert has_completion(formula, world) == (complete(formula, world).completed is not None)
+    assert said == {True, False}
