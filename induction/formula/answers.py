@@ -43,6 +43,9 @@ MAX_ANSWER_CHARACTERS = 1_000_000
 MAX_FORMULA_CHARACTERS_IN_ANSWER = 100_000
 """Longest formula that is read out of an answer."""
 
+MAX_PARENTHESES = 100_000
+"""Most opening parentheses of an answer that is looked into: more come from a model that repeats itself."""
+
 _MOST_CANDIDATES = 100  # looked into, from the last one backwards
 _MOST_OBJECTS_AROUND = 5  # objects tried around a field, from the innermost
 _MOST_JOINED = 20  # formulas joined by operators, read as one
@@ -121,6 +124,9 @@ def read_answer(answer: str | None, signature: Signature = DEFAULT_SIGNATURE) ->
         return Answer(AnswerStatus.EMPTY, problem="the answer is empty")
     if len(answer) > MAX_ANSWER_CHARACTERS:
         problem = f"the answer has {len(answer):,} characters; the limit is {MAX_ANSWER_CHARACTERS:,}"
+        return Answer(AnswerStatus.UNPARSABLE, problem=problem)
+    if answer.count("(") > MAX_PARENTHESES:
+        problem = f"the answer opens {answer.count('('):,} parentheses; the limit is {MAX_PARENTHESES:,}"
         return Answer(AnswerStatus.UNPARSABLE, problem=problem)
     bare = _parsed(answer.strip(), signature) if answer.lstrip().startswith("(") else None
     if bare is not None:
