@@ -73,3 +73,13 @@ class Meter:
             raise OutOfTimeError(f"the time limit of {limit_s:g} s has passed")
         if limit_bytes is not None and bytes_held > limit_bytes:
             raise OutOfMemoryError(f"the memory limit of {limit_bytes:,} bytes is passed")
+
+    def reserve(self, number: int) -> None:
+        """To be called before so many bytes are allocated, temporary ones included.
+
+        Raises:
+            OutOfMemoryError: with what this process holds they would pass the limit.
+        """
+        limit_bytes = self.budget.memory_limit_bytes
+        if limit_bytes is not None and resident_bytes() + number > limit_bytes:
+            raise OutOfMemoryError(f"the memory limit of {limit_bytes:,} bytes would be passed")

@@ -50,7 +50,7 @@ def search_completions(
         best = answers[0] if answers else None
         report(Progress(size, classes, "classes", best, none_below if covers_all else 0))
 
-    tables = ClassTables(layout, fragment, keep_open=alike, tick=tick)
+    tables = ClassTables(layout, fragment, keep_open=alike, tick=tick, reserve=meter.reserve)
 
     def run() -> Outcome:
         nonlocal size, none_below, undecided

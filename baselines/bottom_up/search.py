@@ -98,7 +98,9 @@ class _Run:
         odd_ones = sum(int(min(world.target.sum(), (~world.target).sum())) for world in instance.train_worlds)
         self._keep_open = odd_ones <= options.noise
         self._layout = Layout(self._worlds)
-        self._tables = ClassTables(self._layout, fragment, keep_open=self._keep_open, tick=self._tick)
+        self._tables = ClassTables(
+            self._layout, fragment, keep_open=self._keep_open, tick=self._tick, reserve=self._meter.reserve
+        )
         self._fitter = Fitter(self._tables, tick=self._tick)
         self._question = question_of(self._layout, len(instance.train_worlds), len(self._worlds), options.noise)
         self._size = SMALLEST
@@ -109,7 +111,7 @@ class _Run:
 
     def run(self) -> Outcome:
         """Search until there is an outcome; raises where the budget runs out."""
-        self._take_shortcut(case_split(self._tables, self._question))
+        self._take_shortcut(case_split(self._tables, self._question, self._tick))
         tuples = sum(world.size**self._fragment.variables for world in self._worlds)
         if not self._answers and tuples <= _CHEAP_TYPES and self._nothing_fits():
             return Outcome.PROVEN_NONE
@@ -211,7 +213,9 @@ class _Run:
         """
         probes = fresh_worlds(self._instance.signature)[-_PROBES:]
         layout = Layout((*self._worlds, *probes))
-        tables = ClassTables(layout, self._fragment, keep_open=self._keep_open, tick=self._tick)
+        tables = ClassTables(
+            layout, self._fragment, keep_open=self._keep_open, tick=self._tick, reserve=self._meter.reserve
+        )
         fitter = Fitter(tables, tick=self._tick)
         question = question_of(layout, len(self._instance.train_worlds), len(self._worlds), self._options.noise)
         fitting: list[Formula] = [

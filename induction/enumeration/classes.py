@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from induction.enumeration import kernels
-from induction.enumeration.layout import Fragment, Layout, Words
+from induction.enumeration.layout import Fragment, Indices, Layout, Words
 from induction.formula.syntax import And, Atom, Equal, Exists, ForAll, Formula, Not, Or, Variable
 
 ATOM, NOT, AND, OR, EXISTS, FORALL = range(6)
@@ -39,7 +39,9 @@ SMALLEST = 2
 """AST size of the smallest formula, a unary atom."""
 
 _UNSTORED_FROM = 12
-_WORDS_AT_ONCE = 200_000_000  # combined between two looks at the clock
+_WORDS_AT_ONCE = 40_000_000  # combined between two looks at the clock
+_MOST_GROWTH_BYTES = 32 * 2**20
+_FIRST_BYTES = 2**20
 _NO_MASK = np.uint64(2**64 - 1)
 _VARIABLES: tuple[Variable, ...] = ("x", "y", "z")
 
@@ -56,18 +58,27 @@ class Layer:
     Entry i is valid for i < `count`; entries of size s are `start(s)` to `start(s + 1)`.
     """
 
-    def __init__(self, width: int, full: Words, hash_mask: np.uint64) -> None:
+    def __init__(
+        self,
+        width: int,
+        full: Words,
+        hash_mask: np.uint64,
+        tick: Callable[[], None],
+        reserve: Callable[[int], None],
+    ) -> None:
         self.full = full
         self.count = 0
-        self.tables = np.zeros((64, width), dtype=np.uint64)
-        self.marks = np.zeros(64, dtype=np.int64)
-        self.tops = np.zeros(64, dtype=np.int64)
-        self.lefts = np.zeros(64, dtype=np.int64)
-        self.rights = np.zeros(64, dtype=np.int64)
+        capacity = max(2, min(64, _FIRST_BYTES // (8 * width)))
+        self.tables = np.zeros((capacity, width), dtype=np.uint64)
+        self.marks = np.zeros(capacity, dtype=np.int64)
+        self.tops = np.zeros(capacity, dtype=np.int64)
+        self.lefts = np.zeros(capacity, dtype=np.int64)
+        self.rights = np.zeros(capacity, dtype=np.int64)
         self.slots = np.full(256, -1, dtype=np.int64)
         self.complete = SMALLEST - 1
         self._starts = [0] * (SMALLEST + 1)
         self._hash_mask = hash_mask
+        self._tick, self._reserve = tick, reserve
 
     def start(self, size: int) -> int:
         """The first entry of AST size `size` or more."""
@@ -98,12 +109,20 @@ class Layer:
         self._starts.append(self.count)
 
     def grow(self) -> None:
-        """Make room for half as many entries again."""
-        capacity = len(self.tables) * 3 // 2
+        """Make room for half as many entries again, or for as many as go into 32 MB if that is less.
+
+        Raises:
+            OutOfMemoryError: there is no memory left for them.
+        """
+        width = self.tables.shape[1]
+        more = max(1, min(len(self.tables) // 2, _MOST_GROWTH_BYTES // (8 * width)))
+        capacity = len(self.tables) + more
+        rebuilt = 2 * capacity > len(self.slots)
+        self._reserve(more * 8 * (width + 4) + (2 * self.slots.nbytes if rebuilt else 0))
         for array in (self.tables, self.marks, self.tops, self.lefts, self.rights):
             # In place, so that the largest arrays never exist twice; nobody else holds on to them.
             array.resize((capacity, *array.shape[1:]), refcheck=False)
-        if 2 * capacity > len(self.slots):
+        if rebuilt:
             self.slots = np.full(2 * len(self.slots), -1, dtype=np.int64)
             kernels.rebuild_slots(self.tables, self.marks, self.slots, self.count, self._hash_mask)
 
@@ -120,13 +139,45 @@ class Layer:
         """What the kernels take first."""
         return (self.tables, self.marks, self.tops, self.lefts, self.rights, self.slots, self.full, self.count)
 
+    def _offer(self, offered: Callable[[int, int, int], tuple[int, int]], low: int, high: int, words: int) -> None:
+        """Go through [low, high), entries of so many words each, making room as it is needed.
+
+        `offered(first, last, at)` goes on at `at` of [first, last) and returns the new count and where it stopped.
+        """
+        step = max(1, _WORDS_AT_ONCE // (words + 20))
+        for first in range(low, high, step):
+            self._tick()
+            at, last = first, min(first + step, high)
+            while at < last:
+                self.count, at = offered(first, last, at)
+                if at < last:
+                    self.grow()
+
     def add_negations(self, low: int, high: int) -> None:
         """Offer the negation of the entries in [low, high)."""
-        at = low
-        while at < high:
-            self.count, at = kernels.add_negations(*self.arrays(), low, high, at, NOT, self._hash_mask)
-            if at < high:
-                self.grow()
+
+        def offered(first: int, last: int, at: int) -> tuple[int, int]:
+            count, at = kernels.add_negations(*self.arrays(), first, last, at, NOT, self._hash_mask)
+            return count, at
+
+        self._offer(offered, low, high, self.tables.shape[1])
+
+    def operands(
+        self, size: int, outer: int, inner: int, words: int, outer_existential: bool, inner_existential: bool,
+        target: Words, care: Words, noise: int, max_depth: int, *, dependent_only: bool, prune: bool,
+    ) -> Indices:  # fmt: skip
+        """The entries of AST size `size` that `kernels.select_operands` leaves."""
+        low, high = self.of_size(size)
+        step = max(1, _WORDS_AT_ONCE // (self.tables.shape[1] + 20))
+        parts = [np.empty(0, dtype=np.int64)]
+        for first in range(low, high, step):
+            self._tick()
+            part = kernels.select_operands(
+                self.tables, self.marks, first, min(first + step, high), outer, inner, words, outer_existential,
+                inner_existential, target, care, noise, max_depth, dependent_only, prune,
+            )  # fmt: skip
+            parts.append(part)
+        return np.concatenate(parts)
 
     def add_pairs(
         self, size: int, operation: int, max_depth: int, tick: Callable[[], None], *, prune_reducible: bool
@@ -158,39 +209,43 @@ class Layer:
         existential: bool, max_depth: int, dependent_only: bool = True,
     ) -> None:  # fmt: skip
         """Offer "exists" or "for all" of the innermost variable of the source's entries in [low, high)."""
-        at = low
-        while at < high:
-            self.count, at = kernels.add_projections(
-                *self.arrays(), source.tables, source.marks, low, high, at, outer, inner, words,
+
+        def offered(first: int, last: int, at: int) -> tuple[int, int]:
+            count, at = kernels.add_projections(
+                *self.arrays(), source.tables, source.marks, first, last, at, outer, inner, words,
                 existential, EXISTS if existential else FORALL, max_depth, dependent_only, self._hash_mask,
             )  # fmt: skip
-            if at < high:
-                self.grow()
+            return count, at
+
+        self._offer(offered, low, high, outer * inner * words)
 
     def add_projections_within(
         self, source: "Layer", within: Words, low: int, high: int, *, negated: bool, outer: int, inner: int,
         words: int, existential: bool,
     ) -> None:  # fmt: skip
         """Offer "exists" of the source's entries and `within`, or "for all" of the entries or `within`."""
-        at = low
-        while at < high:
-            self.count, at = kernels.add_projections_within(
-                *self.arrays(), source.tables, source.marks, within, negated, low, high, at, outer, inner, words,
+
+        def offered(first: int, last: int, at: int) -> tuple[int, int]:
+            count, at = kernels.add_projections_within(
+                *self.arrays(), source.tables, source.marks, within, negated, first, last, at, outer, inner, words,
                 existential, EXISTS if existential else FORALL, self._hash_mask,
             )  # fmt: skip
-            if at < high:
-                self.grow()
+            return count, at
+
+        self._offer(offered, low, high, outer * inner * words)
 
     def add_embeddings(self, source: "Layer", low: int, high: int, kind: int, layout: Layout, max_depth: int) -> None:
         """Offer the source's entries in [low, high) with one variable more; kinds as for the kernel."""
-        at = low
-        while at < high:
-            self.count, at = kernels.add_embeddings(
-                *self.arrays(), source.tables, source.marks, low, high, at, layout.size, layout.words,
+
+        def offered(first: int, last: int, at: int) -> tuple[int, int]:
+            count, at = kernels.add_embeddings(
+                *self.arrays(), source.tables, source.marks, first, last, at, layout.size, layout.words,
                 layout.sources, layout.world_masks, kind, EMBED + kind, max_depth, self._hash_mask,
             )  # fmt: skip
-            if at < high:
-                self.grow()
+            return count, at
+
+        # A spread looks at every world for each pair of objects.
+        self._offer(offered, low, high, self.tables.shape[1] * (len(layout.worlds) if kind in (1, 4) else 1))
 
 
 @dataclass(frozen=True)
@@ -213,7 +268,8 @@ class ClassTables:
     With `keep_open`, of the formulas with one table the smallest and the smallest in which x occurs free are kept,
     constants among the latter: where all labels of each world are alike, a sentence can have the table looked for, but
     is no definition.
-    `tick` is called every few million steps and may raise to stop; the layers are then not to be used further.
+    `tick` is called every few million steps and `reserve` before so many bytes are allocated; either may raise to stop,
+    and the layers are then not to be used further.
     The rest is for tests: `hash_mask` forces collisions, `unstored_from` moves where NOTE(unstored) begins,
     `prune_reducible` switches `kernels` NOTE(irreducible) off, and `prune_independent` the passing over of what does
     not depend on the variable to be quantified.
@@ -226,6 +282,7 @@ class ClassTables:
         *,
         keep_open: bool = False,
         tick: Callable[[], None] = lambda: None,
+        reserve: Callable[[int], None] = lambda _: None,
         hash_mask: np.uint64 = _NO_MASK,
         unstored_from: int = _UNSTORED_FROM,
         prune_reducible: bool = True,
@@ -239,6 +296,7 @@ class ClassTables:
         self.required_mark = kernels.OPEN if keep_open else 0
         """What the mark of a definition must hold."""
         self._tick = tick
+        self._reserve = reserve
         self._hash_mask = hash_mask
         size, words = layout.size, layout.words
         self.widths = (words, size * words, size * size * words)
@@ -256,7 +314,8 @@ class ClassTables:
     def new_layer(self, arity: int) -> Layer:
         """An empty layer for tables of `arity` variables."""
         width = self.widths[arity - 1]
-        return Layer(width, np.tile(self.layout.full, width // self.layout.words), self._hash_mask)
+        full = np.tile(self.layout.full, width // self.layout.words)
+        return Layer(width, full, self._hash_mask, self._tick, self._reserve)
 
     def layer(self, arity: int) -> Layer:
         """The tables of `arity` variables."""
@@ -333,12 +392,12 @@ class ClassTables:
             layer.finish_size()
         return layer
 
-    def dependent(self, size: int) -> Any:
-        """The entries of three variables of a size that depend on z, `int64[number]`."""
-        layer, n, words = self.layer(3), self.layout.size, self.layout.words
-        return kernels.select_operands(
-            layer.tables, layer.marks, *layer.of_size(size), n, n, words, True, True, self.layout.full,
-            self.layout.full, 0, 10**6, self.prune_independent, False,
+    def dependent(self, size: int) -> Indices:
+        """The entries of three variables of a size that depend on z."""
+        n, full = self.layout.size, self.layout.full
+        return self.layer(3).operands(
+            size, n, n, self.layout.words, True, True, full, full, 0, 10**6,
+            dependent_only=self.prune_independent, prune=False,
         )  # fmt: skip
 
     def _add_unstored(self, size: int, max_depth: int) -> None:

@@ -297,10 +297,9 @@ class Fitter:
         selected = {}
         for size in range(SMALLEST, total - SMALLEST + 1):
             self._tick()
-            selected[size] = kernels.select_operands(
-                layer.tables, layer.marks, *layer.of_size(size), outer, inner, words, outer_existential,
-                inner_existential, question.target, question.care, question.noise, max_depth, dependent_only,
-                self._prune,
+            selected[size] = layer.operands(
+                size, outer, inner, words, outer_existential, inner_existential, question.target, question.care,
+                question.noise, max_depth, dependent_only=dependent_only, prune=self._prune,
             )  # fmt: skip
         hits = np.empty((self._most_hits, 2), dtype=np.int64)
         found = 0

@@ -17,6 +17,7 @@ from induction.formula.syntax import Signature
 from induction.worlds.world import BoolArray, World
 
 Words: TypeAlias = npt.NDArray[np.uint64]
+Indices: TypeAlias = npt.NDArray[np.int64]
 
 WORD_BITS = 64
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from induction.enumeration import kernels
-from induction.enumeration.classes import EXISTS, FORALL, SMALLEST, ClassTables
+from induction.enumeration.classes import EXISTS, FORALL, SMALLEST, ClassTables, pairs_at_once
 from induction.enumeration.fitting import Question
 from induction.formula.syntax import And, Exists, ForAll, Formula, Not, Or
 
@@ -20,6 +20,7 @@ _SHORT_OPERAND = 4
 _LONG_OPERAND = 10
 _TREE_FORMULA_SIZE = 9
 _LARGEST_TREE = 64
+_MOST_TREE_BITS = 2**25  # a byte each, and as much again a few times over
 _NO_MASK = np.uint64(2**64 - 1)
 
 
@@ -45,12 +46,14 @@ def relation_algebra(
     for existential in (True, False):
         for firsts, seconds in ((short, everything), (everything, short)):
             at = 0
+            # Each of them is turned for every pair of objects, and composed with each of the firsts.
+            step = max(1, pairs_at_once(long.tables.shape[1] * layout.size) // (len(firsts) + len(layout.worlds)))
             while at < len(seconds):
                 tick()
                 while len(long.tables) < long.count + len(firsts):
                     long.grow()
                 long.count, at = kernels.add_compositions(
-                    *long.arrays(), two.tables, two.marks, firsts, seconds, at, layout.size, layout.words,
+                    *long.arrays(), two.tables, two.marks, firsts, seconds[: at + step], at, layout.size, layout.words,
                     layout.sources, layout.world_masks, existential, EXISTS if existential else FORALL,
                     tables.fragment.depth_allowed(2), _NO_MASK,
                 )  # fmt: skip
@@ -109,16 +112,18 @@ def _composition(
     return ForAll("z", Or(first, second))
 
 
-def case_split(tables: ClassTables, question: Question) -> Formula | None:
+def case_split(tables: ClassTables, question: Question, tick: Callable[[], None]) -> Formula | None:
     """A decision tree over formulas of up to 9 nodes, as a formula; None where it needs too many cases.
 
+    Where worlds are so large that their rows take more than 32 MB, the smallest of those formulas.
     Only for questions without worlds to miss: each case is settled by the labels in it.
     """
     tables.build(1, _TREE_FORMULA_SIZE)
     one = tables.layer(1)
     if not one.count or len(question.misses):
         return None
-    bits = np.unpackbits(one.tables[: one.count].view(np.uint8), axis=1, bitorder="little").astype(np.bool_)
+    most = max(1, _MOST_TREE_BITS // (64 * tables.layout.words))
+    bits = np.unpackbits(one.tables[: min(one.count, most)].view(np.uint8), axis=1, bitorder="little").astype(np.bool_)
     care = np.unpackbits(question.care.view(np.uint8), bitorder="little").astype(np.bool_)
     target = np.unpackbits(question.target.view(np.uint8), bitorder="little").astype(np.bool_)
     cases = 0
@@ -129,6 +134,7 @@ def case_split(tables: ClassTables, question: Question) -> Formula | None:
         labelled, rest = int((rows & target).sum()), int((rows & ~target).sum())
         if not labelled or not rest:
             return not rest
+        tick()
         cases += 1
         if cases > _LARGEST_TREE:
             return None
