@@ -85,14 +85,14 @@ def proposal_as_row(proposal: Proposal) -> dict[str, Any]:
         "passedOver": proposal.passed_over,
         "failure": proposal.failure,
         "detail": proposal.detail,
-        "timing": {"proposer_s": proposal.wall_s},
+        "timing": {"wall_s": proposal.wall_s},
     }
 
 
 def proposal_from_row(row: Mapping[str, Any]) -> Proposal:
     """The proposal that a row of a trace holds. Raises InstanceFormatError: it holds none."""
     try:
-        texts, timing = row["proposed"], row["timing"]["proposer_s"]
+        texts, timing = row["proposed"], row["timing"]["wall_s"]
         failure, detail, passed_over = row["failure"], row["detail"], row["passedOver"]
         texts_are = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
         if not texts_are or not isinstance(failure, str) or not isinstance(detail, str):

@@ -18,6 +18,7 @@ from induction.errors import BudgetExhaustedError, EvaluationLimitError
 from induction.formula.metrics import free_variables
 from induction.formula.syntax import FREE_VARIABLE, And, Formula, Or, Signature
 from induction.grounding.vocabulary import Vocabulary
+from induction.grounding.z3_backend import new_context
 from induction.worlds.world import World
 
 MOST_TUPLES = 100_000
@@ -73,8 +74,7 @@ class Terms:
         import z3
 
         self.z3: Any = z3
-        # A context of its own: in a shared one, models would depend on what was asked before.
-        self.context: Any = z3.Context()
+        self.context: Any = new_context()
         self.solver: Any = z3.SolverFor("QF_FD", ctx=self.context)
         self._number = 0
 

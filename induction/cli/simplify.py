@@ -65,7 +65,7 @@ def command(
 
     \b
     Examples:
-      induction simplify '(or (exists y (and (R x y) (P y))) (exists z (and (R x z) (not (P z)))))'
+      induction simplify '(or (exists y (R x y)) (exists z (and (R x z) (not (P z)))))'
       induction simplify '(forall y (or (P x) (not (R x y))))' --smallest
       induction simplify '(and (P x) (exists y (R x y)))' --on suite.yaml.gz --id simple_001 --smallest
     """

@@ -8,12 +8,24 @@ from induction.formula.exports import to_smtlib as formula_to_smtlib
 from induction.formula.metrics import free_variables
 from induction.formula.syntax import FREE_VARIABLE, Formula
 from induction.grounding.circuit import Circuit, GroundAtom, Literal, to_smtlib
+from induction.interrupts import interrupts_held
 
 RESOURCE_LIMIT = 50_000_000
 """Z3's own count of work for one question: deterministic, unlike seconds. Some tens of seconds at most."""
 
 MAX_PROOF_NODES = 20_000
 """Largest formula, in AST nodes, that is given to Z3 with its quantifiers."""
+
+
+def new_context() -> Any:
+    """A context of Z3 of its own: in a shared one, models would depend on what was asked before.
+
+    Ctrl-C waits: half a context cannot be taken down.
+    """
+    with interrupts_held():
+        import z3
+
+        return z3.Context()
 
 
 class DemandSolver:
@@ -33,8 +45,7 @@ class DemandSolver:
         }
         lines = [to_smtlib(circuit, demands, str)]
         lines += [f"(declare-const demand{i} Bool)(assert (=> demand{i} out{i}))" for i in range(self._number)]
-        # A context of its own: in a shared one, models would depend on what was asked before.
-        self._context: Any = z3.Context()
+        self._context: Any = new_context()
         self._solver: Any = z3.SolverFor("QF_FD", ctx=self._context)
         self._solver.set("rlimit", resource_limit)
         self._solver.from_string("\n".join(lines))
@@ -114,7 +125,7 @@ def is_satisfiable(formula: Formula, resource_limit: int) -> bool:
         lines.append("(declare-const the_object Object)(assert (phi the_object))")
     else:
         lines.append("(assert phi)")
-    solver: Any = z3.SimpleSolver(ctx=z3.Context())
+    solver: Any = z3.SimpleSolver(ctx=new_context())
     solver.set("rlimit", resource_limit)
     solver.from_string("\n".join(lines))
     return _is_satisfiable(solver, resource_limit)

@@ -56,8 +56,9 @@ class Replacements:
         self._tables.build(arity, most)
         layer = self._tables.layer(arity)
         row = self._rows(table)
+        nothing = np.zeros((0, len(row)), dtype=np.uint64)
         for index in kernels.find_accepted(
-            layer.tables, 0, layer.start(most + 1), row, layer.full, np.zeros((0, len(row)), dtype=np.uint64), 0
+            layer.tables, layer.marks, 0, 0, layer.start(most + 1), row, layer.full, nothing, 0
         ).tolist():
             return self._tables.formula(arity, index, variables)
         return None

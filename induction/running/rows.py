@@ -75,9 +75,11 @@ class RowJournal:
         """Read what is kept. What no row is in, or was cut short by a crash, goes."""
         if not stat.S_ISREG(os.fstat(self._file.descriptor).st_mode):
             raise UsageError(f"{self._name}: is not a journal of this program; move it away")
-        kept = number = 0
+        kept = 0
+        with naming(self.path):
+            stream = self.path.open("rb")
         try:
-            with naming(self.path), self.path.open("rb") as stream:
+            with stream:
                 for number, line in enumerate(stream, start=1):
                     if not line.endswith(b"\n"):
                         if number == 1 and not line.startswith(f'{{"{_KEY_FIELD}"'.encode()[: len(line)]):

@@ -128,9 +128,12 @@ class TextLines:
             if os.fspath(path) == STANDARD_INPUT:
                 if sys.stdin is None:
                     raise MissingFileError(self.name, "is closed")
+                with contextlib.suppress(OSError, AttributeError):
+                    ledger.reading(sys.stdin.fileno(), self.name)
                 self._copy = self._copied(sys.stdin.buffer)
             else:
                 with Path(path).open("rb") as stream:
+                    ledger.reading(stream.fileno(), self.name)
                     if not stream.seekable():
                         self._copy = self._copied(stream)
         except (OSError, ValueError) as error:

@@ -41,6 +41,8 @@ def files(tmp_path_factory):
     return made
 
 
+PROPOSER = EXAMPLES.with_name("proposer.py")
+PROPOSED = ["--id", "example_fullobs", "--rounds", "1", "--proposer", f"{sys.executable} {PROPOSER}"]
 # Of each command the arguments that read one file of each kind it can read; {} stands for it.
 READING = {
     ("solve", "--output"): [["{instances}", *SOLVE]],
@@ -61,6 +63,7 @@ READING = {
     ("report", "--csv"): [["{evaluation}"]],
     ("report", "--latex"): [["{evaluation}"]],
     ("report", "--plots"): [["{evaluation}"]],
+    ("frontier", "--output"): [["{instances}", *PROPOSED]],
     # These read no file but standard input, tried below.
     ("equivalent", "--output"): [],
     ("generate", "--output"): [],
@@ -212,6 +215,10 @@ SAYING = {
     "show": ["{instances}", "--id", "example_ci"],
     "formula": [F],
     "equivalent": [F, G],
+    "simplify": [F],
+    "explain": [F],
+    "repair": ["(P x)", "{instances}", "--id", "example_fullobs", "--edits", "1"],
+    "frontier": ["{instances}", *PROPOSED],
     "mutate": [F],
     "templates": ["--family", "B"],
     "searches": [],
@@ -226,6 +233,7 @@ SAYING = {
 WRITING = {
     "show": ".svg",
     "equivalent": ".yaml",
+    "frontier": ".jsonl",
     "prompt": ".txt",
     "solve": ".jsonl",
     "bench-suite": ".jsonl",

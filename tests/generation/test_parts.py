@@ -202,7 +202,7 @@ def test_a_changed_pool_is_noticed(monkeypatch):
         def joinpath(self, _name):
             return self
 
-        def read_text(self):
+        def read_text(self, encoding):
             return text.replace("(P x)\n", "(Q x)\n", 1)
 
     monkeypatch.setattr(distractors.resources, "files", lambda _package: Changed())
