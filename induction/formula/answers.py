@@ -23,12 +23,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from induction.errors import FormulaSyntaxError, FormulaTooLargeError, printable
-from induction.formula import wording
+from induction.formula import discourse, wording
 from induction.formula.metrics import free_variables
 from induction.formula.parsing import parse_formula
 from induction.formula.passages import (
     Group,
     Passage,
+    descriptions,
     find_formulas,
     is_within,
     lay_out,
@@ -54,13 +55,21 @@ _REASONING = (
     "chain_of_thought|cot|inner_monologue|deliberation|antthinking|planning|plan"
 )
 _REASONING_MARK = re.compile(
-    rf"[<\[◁]\|?\s*(?P<end>/|end_of_)?\s*(?:begin_of_)?(?:{_REASONING})(?:\s[^<>\[\]\n]{{0,100}})?\s*\|?[>\]▷]"
-    r"|<\|channel\|>\s*(?P<channel>\w+)",
+    rf"[<◁]\|?\s*(?P<end>/|end_of_)?\s*(?:begin_of_)?(?:{_REASONING})(?:\s[^<>\[\]\n]{{0,100}})?\s*\|?[>▷]"
+    r"|\[(?P<closed>/)?think(?:ing)?\]|<\|channel\|>\s*(?P<channel>\w+)"
+    r"|(?P<plain>\bassistantfinal|(?<=[.!?)}])assistantfinal)",
     re.IGNORECASE,
 )
 _JSON = json.JSONDecoder(strict=False)  # answers hold line breaks inside strings
-_JSON_FIELD = re.compile(r"""["']formula["']\s*:\s*""", re.IGNORECASE)
-_QUOTED = re.compile(r"""(?P<quote>["'])(?P<text>(?:(?!(?P=quote))[^\\]|\\.)*)(?P=quote)?""", re.DOTALL)
+_JSON_FIELD = re.compile(r"""["'“”]formula["'“”]\s*:\s*""", re.IGNORECASE)
+_LIKE_FIELD = re.compile(
+    r"""["'“”](?:(?:final_?)?(?:answer|formula)|final|solution|hypothesis|definition|phi|result)["'“”]\s*:\s*""",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(
+    r"""(?P<quote>["'])(?P<text>(?:(?!(?P=quote))[^\\]|\\.)*)(?P=quote)?|[“”](?P<curly>[^“”]*)[“”]?""", re.DOTALL
+)
+_FURTHER_FIELD = re.compile(r"""\s*,\s*["'“”]\w+["'“”]\s*:[^{}]*\}?""")
 _PLACEHOLDER = re.compile(r"[\s.…<>_\[\]{}]*|\s*<[^()]*>\s*|\s*\.\.\..*|.*\.\.\.\s*", re.DOTALL)
 _ANNOUNCED = re.compile(
     r"(?i)(?:\b(?:final|answer|hypothesis|conclusion|definition|solution|result|rule|output|concept)\b|"
@@ -92,8 +101,8 @@ class AnswerStatus(enum.StrEnum):
 class Answer:
     """What was found in a model's answer.
 
-    `text` is the formula text as the model wrote it, `found` where it stood ("whole text", "JSON", "broken JSON",
-    "code fence", "prose" or ""). `repairs` names each change made to it before it parsed, in order: `markup` (marks
+    `text` is the formula text as the model wrote it, `found` where it stood ("whole text", "JSON", "broken JSON"
+    that is none or has another field, "code fence", "prose" or ""). `repairs` names each change made to it before it parsed, in order: `markup` (marks
     around it), `dropped_prefix` (words before it, such as `phi(x) =`), `doubled_parenthesis:n`, `balanced_prefix` (what
     follows a balanced formula is dropped), `remove_trailing_close_paren:n`, `append_missing_close_paren:n`,
     `unary_connective:n`, `notation` (operators outside of it, put in front). `candidates` counts the different texts
@@ -128,6 +137,10 @@ def read_answer(answer: str | None, signature: Signature = DEFAULT_SIGNATURE) ->
     if answer.count("(") > MAX_PARENTHESES:
         problem = f"the answer opens {answer.count('('):,} parentheses; the limit is {MAX_PARENTHESES:,}"
         return Answer(AnswerStatus.UNPARSABLE, problem=problem)
+    if answer.lstrip().startswith('"'):
+        quoted = _whole_json(answer)
+        if isinstance(quoted, str) and quoted != answer:
+            return replace(read_answer(quoted, signature), whole=False)
     bare = _parsed(answer.strip(), signature) if answer.lstrip().startswith("(") else None
     if bare is not None:
         return replace(_as_definition(bare, answer), found="whole text", candidates=1, whole=True)
@@ -140,10 +153,16 @@ def read_answer(answer: str | None, signature: Signature = DEFAULT_SIGNATURE) ->
 
 
 def _is_json_object(answer: str) -> bool:
+    return answer.lstrip().startswith("{") and isinstance(_whole_json(answer), dict)
+
+
+def _whole_json(answer: str) -> object:
+    """The JSON value that a text is; None if it is none."""
     try:
-        return answer.lstrip().startswith("{") and isinstance(json.loads(answer, strict=False), dict)
+        value: object = json.loads(answer, strict=False)
     except (ValueError, RecursionError):
-        return False
+        return None
+    return value
 
 
 def _after_reasoning(answer: str) -> str | None:
@@ -151,7 +170,8 @@ def _after_reasoning(answer: str) -> str | None:
     rest, opened = 0, False
     for mark in _REASONING_MARK.finditer(answer):
         # <|channel|>analysis ... <|channel|>final
-        opened = mark["channel"].lower() != "final" if mark["channel"] else not mark["end"]
+        ended = mark["end"] or mark["closed"] or mark["plain"]
+        opened = mark["channel"].lower() != "final" if mark["channel"] else not ended
         rest = mark.end()
     if not rest:
         return answer
@@ -183,6 +203,8 @@ class _Reader:
         self._text = text
         fields = [] if meant else list(self._json_fields())
         hidden = [(field.start, field.end) for field in fields]
+        if not meant:
+            hidden = _merged([*hidden, *descriptions(text)])
         self._passage: Passage = lay_out(text, hidden)
         groups = find_formulas(text, self._passage.view, signature)
         written = [_Candidate(group.start, group.end, group) for group in groups]
@@ -190,6 +212,9 @@ class _Reader:
         self._candidates = sorted([*real, *written], key=lambda one: one.start)
         self._different = len({one.text(text) for one in self._candidates})
         self._left_out = [field for field in fields if field not in real]
+        if self._left_out and not (self._left_out[-1].value or "").strip():
+            # Nothing, put where the answer goes, takes back what was there before; "..." does not.
+            self._candidates = [one for one in self._candidates if one.start > self._left_out[-1].start]
 
     def read(self) -> Answer | None:
         """The answer; None where nothing looks like one."""
@@ -201,6 +226,8 @@ class _Reader:
         for put_forward in (True, False):
             for position in range(len(self._candidates) - 1, -1, -1)[:_MOST_CANDIDATES]:
                 if not self._meant and self._is_put_forward(position) is not put_forward:
+                    continue
+                if put_forward and self._is_part_of_earlier(position):
                     continue
                 answer = None if self._is_rejected(position) else self._at(position)
                 if answer is not None and answer.status is not AnswerStatus.NOT_A_DEFINITION:
@@ -247,6 +274,8 @@ class _Reader:
         marked = (*self._passage.framed, *self._passage.fenced)
         if one.value is not None or one.fault or is_within(one.start, marked):
             return True
+        if discourse.is_aside(self._gap_before(position)):
+            return False
         before, after = self._line_around(position)
         if wording.is_all_operators(before + after):
             return True
@@ -255,7 +284,27 @@ class _Reader:
     def _is_rejected(self, position: int) -> bool:
         if is_within(self._candidates[position].start, self._passage.struck):
             return True
-        return wording.is_rejected(self._gap_before(position), self._gap_after(position))
+        gap = self._gap_before(position)
+        if position and not gap.strip(" \t\r\n,") and self._candidates[position].value is not None:
+            before = self._gap_before(position - 1)  # of several in a list, what is said of the first
+            if wording.is_rejected(before, ""):
+                return True
+        return wording.is_rejected(gap, self._gap_after(position))
+
+    def _is_part_of_earlier(self, position: int) -> bool:
+        """Whether a formula that nothing announces is a part of the final answer given before, and so explains it."""
+        one = self._candidates[position]
+        if one.value is not None or is_within(one.start, self._passage.framed):
+            return False
+        text = one.text(self._text)
+        for earlier in range(position - 1, max(-1, position - 1 - _MOST_CANDIDATES), -1):
+            other = self._candidates[earlier]
+            if other.value is not None or other.group is None:
+                continue
+            whole = other.text(self._text)
+            if text != whole and text in whole:
+                return self._is_put_forward(earlier) and self._is_put_forward(position)
+        return False
 
     def _is_bare(self) -> bool:
         """Whether the text begins with a parenthesis, and outside of what looks like formulas holds nothing else."""
@@ -283,9 +332,29 @@ class _Reader:
         if first != last or operators:
             return self._notation(first, last, prefix, operators, closing)
         answer = self._read(one)
-        if answer.status is AnswerStatus.FORMULA and (problem := self._problem(position, opening, closing)):
-            return self._unparsable(one, problem)
+        if answer.status is AnswerStatus.FORMULA:
+            problem = self._problem(position, opening, closing) or self._remark(position, opening)
+            if problem:
+                return self._unparsable(one, problem)
         return answer
+
+    def _remark(self, position: int, opening: str) -> str:
+        """Why what the answer says further away makes a formula another; empty if it does not."""
+        if self._meant:
+            return ""
+        end, view = self._candidates[position].end, self._passage.view
+        pieces, done = [], end
+        for other in self._candidates[position + 1 :]:
+            pieces.append(view[done : other.start])
+            done = other.end
+        remark = discourse.remark_against(" x ".join([*pieces, view[done:]]), self._signature)
+        if remark:
+            return f"the answer goes on: '{printable(remark)}'"
+        if discourse.names_complement(opening):
+            return "it is introduced as the opposite of the target"
+        if discourse.is_one_of_several(opening):
+            return "it is introduced as one part of several"
+        return ""
 
     def _problem(self, position: int, opening: str, closing: str) -> str:
         """Why what stands around a formula makes it another; empty if it does not."""
@@ -308,9 +377,17 @@ class _Reader:
             if other.text(self._text) == one.text(self._text):
                 continue
             side_by_side = not gap.strip(" \t\r\n,-") and not (one.value and self._defines_nothing(neighbour))
-            if wording.goes_on(gap) or side_by_side:
+            apart = "\n" in gap and (one.found == other.found == "JSON" or self._in_other_frame(one, other))
+            if discourse.is_rewritten(gap) and neighbour < position:
+                continue
+            if wording.goes_on(gap) or (side_by_side and not apart):
                 return "several formulas stand side by side, and how they belong together is not said"
         return ""
+
+    def _in_other_frame(self, one: _Candidate, other: _Candidate) -> bool:
+        """Whether both are marked as answers, by different marks."""
+        frames = [frame for frame in self._passage.framed if frame[0] <= one.start < frame[1]]
+        return bool(frames) and not any(start <= other.start < end for start, end in frames)
 
     def _defines_nothing(self, position: int) -> bool:
         return self._read(self._candidates[position]).status is AnswerStatus.NOT_A_DEFINITION
@@ -358,6 +435,8 @@ class _Reader:
             len(connectives) > 1
             or (len(joints) > 1 and not connectives <= {"and", "or"})
             or (operators and joints)
+            or not connectives <= {"and", "or"}  # as often a step as an implication
+            or (joints and discourse.names_several(prefix))
             or any(inner[:-1])
             or any(operator != "not" for ops in inner for operator in ops)
             or last - first >= _MOST_JOINED
@@ -497,7 +576,8 @@ class _Reader:
     def _json_fields(self) -> Iterator[_Candidate]:
         """The JSON objects with a "formula" field, and such fields of what is no JSON, in order."""
         done = 0
-        for field in list(_JSON_FIELD.finditer(self._text))[-_MOST_CANDIDATES:]:
+        fields = list(_JSON_FIELD.finditer(self._text)) or list(_LIKE_FIELD.finditer(self._text))
+        for field in fields[-_MOST_CANDIDATES:]:
             if field.start() >= done:
                 candidate = self._json_field(field)
                 done = candidate.end
@@ -512,8 +592,9 @@ class _Reader:
                 pairs, end = _PAIRS.raw_decode(self._text, opening)
             except (ValueError, RecursionError):
                 break
-            if end > field.end() and isinstance(pairs, _Pairs) and "formula" in dict(pairs):
-                return _from_object(pairs, opening, end)
+            key = re.sub(r"\W", "", field[0])
+            if end > field.end() and isinstance(pairs, _Pairs) and key in dict(pairs):
+                return _from_object(pairs, key, opening, end)
             opening = self._text.rfind("{", 0, opening)
         start, after = field.start(), field.end()
         quoted = _QUOTED.match(self._text, after)
@@ -522,8 +603,9 @@ class _Reader:
                 value, end = _JSON.raw_decode(self._text, after)
                 text = str(value)
             except ValueError:
-                text, end = _unescaped(quoted["text"]), quoted.end()
-            return _Candidate(start, end, value=text, found="broken JSON")
+                text, end = _unescaped(quoted["text"] or quoted["curly"] or ""), quoted.end()
+            further = _FURTHER_FIELD.match(self._text, end)  # a description, say
+            return _Candidate(start, further.end() if further else end, value=text, found="broken JSON")
         end = self._text.find("\n", after)
         end = end if end >= 0 else len(self._text)
         if re.compile(r"null|None").match(self._text, after):
@@ -538,9 +620,9 @@ class _Pairs(list[tuple[str, object]]):
 _PAIRS = json.JSONDecoder(strict=False, object_pairs_hook=_Pairs)
 
 
-def _from_object(pairs: _Pairs, start: int, end: int) -> _Candidate:
-    """The candidate that a JSON object with a "formula" field is."""
-    values = [value for key, value in pairs if key == "formula"]
+def _from_object(pairs: _Pairs, field: str, start: int, end: int) -> _Candidate:
+    """The candidate that a JSON object with the formula in this field is."""
+    values = [value for key, value in pairs if key == field]
     value = values[-1]
     fault = ""
     if len({json.dumps(one) for one in values}) > 1:
@@ -553,10 +635,22 @@ def _from_object(pairs: _Pairs, start: int, end: int) -> _Candidate:
             fault = f"the object's '{printable(key)}' says more than the formula does"
     if fault:
         return _Candidate(start, end, found="JSON", fault=fault)
-    return _Candidate(start, end, value=value if isinstance(value, str) else None, found="JSON")
+    found = "JSON" if field == "formula" else "broken JSON"
+    return _Candidate(start, end, value=value if isinstance(value, str) else None, found=found)
 
 
 _OPERATOR_KEYS = frozenset({"operator", "op", "connective", "quantifier", "negate", "isnegated", "inverted", "invert"})
+
+
+def _merged(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The stretches in order, those that overlap as one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(stretches):
+        if merged and start < merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
 
 
 def _is_placeholder(value: str) -> bool:

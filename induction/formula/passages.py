@@ -26,6 +26,7 @@ _MARKUP = re.compile(
     rf"""
     (?P<fence>```+|~~~+)(?:[ \t]*(?:{_INFO_WORDS})[ \t]*(?=\n))?
     | (?P<strike>~~)
+    | (?P<special><\|[^|<>\n]{{1,40}}\|>)
     | (?P<display>\$\$|\\[\[\]])
     | (?P<entity>&(?:[A-Za-z]{{2,30}}|\#[0-9]{{1,7}}|\#[xX][0-9A-Fa-f]{{1,6}});)
     | (?P<tag></?[ ]?(?P<name>[A-Za-z][\w.:-]{{0,60}})(?:\s[^<>\n]{{0,200}})?/?>)
@@ -34,6 +35,12 @@ _MARKUP = re.compile(
     | (?P<mark>[`$"“”„«»{{}}\[\]]|\*\*+|__+|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|(?<!\w)['‘’]|['‘’](?!\w))
     """,
     re.VERBOSE,
+)
+_DESCRIPTIONS = re.compile(
+    r"(?im)^[ \t]*[\"']?(?:description|explanation|rationale|comment|notes?)[\"']?[ \t]*:[^\n]*$"
+    r"|<(description|explanation|rationale|comment|notes?)>.*?</\1>"
+    r"|^[ \t]*;[^\n]*$",
+    re.DOTALL,
 )
 _STRUCK_TAGS = ("s", "del", "strike")
 _ANSWER_TAGS = ("answer", "final", "final_answer", "finalanswer", "final-answer", "output", "solution", "formula")
@@ -65,6 +72,13 @@ class Passage:
     struck: tuple[tuple[int, int], ...]
     framed: tuple[tuple[int, int], ...]
     fenced: tuple[tuple[int, int], ...]
+
+
+def descriptions(text: str) -> Iterator[tuple[int, int]]:
+    """Where a text describes its formula: fields and tags so called, and comments on lines of their own."""
+    if "descri" in text or "expla" in text or "ration" in text or "omment" in text or "ote" in text or ";" in text:
+        for match in _DESCRIPTIONS.finditer(text):
+            yield match.span()
 
 
 def lay_out(text: str, hidden: "list[tuple[int, int]] | None" = None) -> Passage:
@@ -206,7 +220,9 @@ def looks_like_formula(text: str, group: Group, signature: Signature) -> bool:
     if near_keyword(head):
         return True
     first, *rest = words_within(text, group)
-    return first.strip() == head and not any(piece.strip() for piece in rest)
+    only_operands = first.strip() == head and not any(piece.strip() for piece in rest)
+    heads = [_HEAD.match(text, inner.start + 1, inner.end) for inner in group.inner]
+    return only_operands and any(one and (one[1] in signature or near_keyword(one[1])) for one in heads)
 
 
 def find_formulas(text: str, view: str, signature: Signature) -> list[Group]:

@@ -242,6 +242,8 @@ def operator_before(text: str, signature: Signature) -> str:
             return ""
         if word in (".", ";", "?", "…") and (match.end() < len(text) or not last):
             return ""
+        if lower in ("i.e.", "namely", "formally", "symbols"):  # what comes says again what was said
+            return ""
         if word in _TRANSPARENT:
             colon = colon or word in (":", "–", "—")
             continue
@@ -294,9 +296,7 @@ def operator_after(text: str, signature: Signature) -> str:
         rest = text[match.end() :]
         if (word in (".", ";", "?", "…") and not rest[:1].strip()) or word == "!":
             return ""
-        if "\n" in text[written[i - 1].end() if i else 0 : match.start()] and not (
-            i == 0 and (lower in _GOING_ON or is_negation(word))
-        ):
+        if "\n" in text[written[i - 1].end() if i else 0 : match.start()] and not (i == 0 and _goes_on_with(word)):
             return ""
         if word in _TRANSPARENT:
             continue
@@ -317,7 +317,7 @@ def operator_after(text: str, signature: Signature) -> str:
         if lower in ("unless", "except", "excluding", "only", "minus", "implies", "iff", "xor", "nor"):
             return word
         if connective(word) or lower in _JOINING or lower in _CONDITIONS or lower in _DEFINING:
-            return word if _formula_material(rest, signature) else ""
+            return word if has_formula_material(rest, signature) else ""
         if _is_unknown_symbol(word):
             return word
         if lower not in _CARRIERS and not _is_variable(word):
@@ -325,7 +325,14 @@ def operator_after(text: str, signature: Signature) -> str:
     return ""
 
 
-def _formula_material(text: str, signature: Signature) -> bool:
+def _goes_on_with(word: str) -> bool:
+    """Whether a line that begins with `word` goes on with the sentence before it: "Not all" begins a new one."""
+    if word.istitle() and word.lower() not in ("and", "or", "nor", "unless", "except"):
+        return False
+    return word.lower() in _GOING_ON or is_negation(word)
+
+
+def has_formula_material(text: str, signature: Signature) -> bool:
     """Whether the sentence that `text` begins with speaks of predicates, variables or quantifiers, or negates."""
     clause = re.split(r"[.;?!](?:\s|\Z)|\n\s*\n", text.lstrip())[0]
     return any(
