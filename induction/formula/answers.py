@@ -101,13 +101,14 @@ class AnswerStatus(enum.StrEnum):
 class Answer:
     """What was found in a model's answer.
 
-    `text` is the formula text as the model wrote it, `found` where it stood ("whole text", "JSON", "broken JSON"
-    that is none or has another field, "code fence", "prose" or ""). `repairs` names each change made to it before it parsed, in order: `markup` (marks
-    around it), `dropped_prefix` (words before it, such as `phi(x) =`), `doubled_parenthesis:n`, `balanced_prefix` (what
-    follows a balanced formula is dropped), `remove_trailing_close_paren:n`, `append_missing_close_paren:n`,
-    `unary_connective:n`, `notation` (operators outside of it, put in front). `candidates` counts the different texts
-    that could have been meant. `whole` says that the answer is nothing but the formula or one JSON object. `formula` is
-    there for the statuses FORMULA and NOT_A_DEFINITION; for all but FORMULA `problem` says what is wrong.
+    `text` is the formula text as the model wrote it, `found` where it stood ("whole text", "JSON", "broken JSON" that
+    is none or has another field, "code fence", "prose" or ""). `repairs` names each change made to it before it
+    parsed, in order: `markup` (marks around it), `dropped_prefix` (words before it, such as `phi(x) =`),
+    `doubled_parenthesis:n`, `balanced_prefix` (what follows a balanced formula is dropped),
+    `remove_trailing_close_paren:n`, `append_missing_close_paren:n`, `unary_connective:n`, `notation` (operators
+    outside of it, put in front). `candidates` counts the different texts that could have been meant. `whole` says that
+    the answer is nothing but the formula or one JSON object. `formula` is there for the statuses FORMULA and
+    NOT_A_DEFINITION; for all but FORMULA `problem` says what is wrong.
     """
 
     status: AnswerStatus
