@@ -140,7 +140,7 @@ def read_answer(answer: str | None, signature: Signature = DEFAULT_SIGNATURE) ->
         return Answer(AnswerStatus.UNPARSABLE, problem=problem)
     if answer.lstrip().startswith('"'):
         quoted = _whole_json(answer)
-        if isinstance(quoted, str) and quoted != answer:
+        if isinstance(quoted, str) and _is_json_object(quoted):  # else "\\neg F" would lose its operator
             return replace(read_answer(quoted, signature), whole=False)
     bare = _parsed(answer.strip(), signature) if answer.lstrip().startswith("(") else None
     if bare is not None:
