@@ -2,10 +2,10 @@
 
     python benchmarks/limits.py [--tier smoke|full] [--seed 1] [--output results.json]
 
-Claims: a run with `--memory` peaks at no more than the limit, 10 % and 50 MB, whatever the size of the worlds; a run
 Claims: a run with `--memory` peaks at no more than the limit, 10 % and 50 MB, whatever the size of worlds; a run with
 `--budget` ends within 10 % and 0.3 CPU seconds of it. Worlds are random (unary density 0.5, binary 0.2), labels too,
-so that nothing small fits and the search goes on until a limit stops it. Each figure is of a run in a process of
+so that nothing small fits and the search goes on until a limit stops it. Each figure is of a run in a process of its
+own, as `induction solve` makes it; the full tier has the large worlds, all searches, and the four released nested
 challenge tasks where they are at hand.
 """
 
