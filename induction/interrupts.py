@@ -12,29 +12,42 @@ _AGAIN_AFTER_S = 0.01
 
 @contextlib.contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Inside, Ctrl-C is only noted; it comes at the end. Nothing changes where it is ignored or another thread's."""
+    """Inside, Ctrl-C is only noted, as is the request to stop that a task gets (SIGTERM); it comes at the end.
+
+    Nothing changes where it is ignored or another thread's.
+    """
     noted: list[tuple[int, Any]] = []
-    with interrupts_to(lambda number, frame: noted.append((number, frame))) as before:
+
+    def note(number: int, frame: Any) -> None:
+        noted.append((number, frame))
+
+    with interrupts_to(note) as before, interrupts_to(note, signal.SIGTERM) as before_stop:
         yield
-    if noted and before is not None:
-        before(*noted[-1])
+    for number, frame in noted[-1:]:
+        handler = before_stop if number == signal.SIGTERM else before
+        if handler is not None:
+            handler(number, frame)
 
 
 @contextlib.contextmanager
-def interrupts_to(handler: Callable[[int, Any], Any]) -> Iterator[Callable[[int, Any], Any] | None]:
-    """Inside, Ctrl-C calls `handler`. Gives what it called before, or None where it cannot or should not be changed.
+def interrupts_to(
+    handler: Callable[[int, Any], Any], number: int = signal.SIGINT
+) -> Iterator[Callable[[int, Any], Any] | None]:
+    """Inside, Ctrl-C (or signal `number`) calls `handler`.
+
+    Gives what it called before, or None where it cannot or should not be changed.
 
     Python hears signals in its main thread alone, and who started us may have Ctrl-C ignored.
     """
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.getsignal(number)
     if not callable(before) or threading.current_thread() is not threading.main_thread():
         yield None
         return
-    signal.signal(signal.SIGINT, handler)
+    signal.signal(number, handler)
     try:
         yield before
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
 
 
 def interrupt_main_thread(number: int) -> None:

@@ -278,6 +278,11 @@ class Attempt:
         limit = self._meter.budget.time_limit_s
         return None if limit is None else max(0.0, limit - self._meter.elapsed_s)
 
+    @property
+    def memory_limit_bytes(self) -> int | None:
+        """Bytes that this process may hold; None without a limit."""
+        return self._meter.budget.memory_limit_bytes
+
     def tick(self) -> None:
         """Say how far the search is. Raises OutOfTimeError or OutOfMemoryError if a limit is passed."""
         self._steps += 1

@@ -186,7 +186,7 @@ class _Run:
     def _exhaustive(self) -> None:
         attempt = self._attempt
         options = replace(attempt.options, max_ast=min(EXHAUSTIVE_AST, attempt.options.max_ast), solutions=1)
-        limits = Budget(attempt.remaining_s, None)
+        limits = Budget(attempt.remaining_s, attempt.memory_limit_bytes)
         result = BottomUp(interrupts=False).search(attempt.instance, limits, options, lambda _: attempt.tick())
         attempt.none_below = 0 if attempt.instance.regime is Regime.EC else result.none_below
         # The exact search also tells larger answers that it comes upon; those are not this slice's.
